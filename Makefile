@@ -64,14 +64,14 @@ check: $(VENV)/.dev  ## format, lint, types, import arrows, dead modules, docume
 	$(BIN)/python -m tools.lock
 	$(BIN)/python -m tools.release
 	$(BIN)/python -m tools.reachable
-	$(BIN)/python -m tools.doc_names
+	$(BIN)/python -m tools.docs.doc_names
 	$(BIN)/python -m tools.docs --check
 	$(BIN)/python -m tools.floor
 	$(BIN)/python -m tools.coverage_figures
 
 proof: $(VENV)/.dev apt  ## the long proofs: exhaustive searches, soaks, kill runs (at most 40 minutes on two cores)
 	$(BIN)/python -m pytest -m 'proof and not vhci' --timeout 1500 -rP -n $(WORKERS) --dist worksteal --durations 10 \
-	  -p tests.support.allowances
+	  -p tests.support.suite.allowances
 
 coverage: $(VENV)/.dev apt  ## measure what the tests in virtual time run; store the figure (slow: three times as long as without)
 	$(BIN)/python -m tools.coverage_figures --measure --workers $(WORKERS)

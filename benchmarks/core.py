@@ -14,9 +14,9 @@ from transitions import Machine
 from benchmarks.rows import BenchmarkRow, arguments, interleave, print_at_most, print_table
 from table_controller.rulebook import GAMES
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command
-from tests.support.core import DEALER, WILD_PROGRESSIVE, IdealTable
+from tests.support.core.ideal_table import DEALER, WILD_PROGRESSIVE, IdealTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,7 +16,7 @@ from phevaluator import evaluate_cards
 from benchmarks.rows import BenchmarkRow, arguments, interleave, print_at_least, print_table
 from table_controller.rulebook.cards import NOTATION
 from table_controller.rulebook.hands import poker5
-from table_controller.rulebook.hands.keys import JOKER_KEYS, make_evaluator
+from table_controller.rulebook.hands.hand_encoding import JOKER_KEYS, make_evaluator
 from table_controller.rulebook.hands.ranking import class_of
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Measures request and reply over a real pty between two processes: two floors, our stack, pymodbus.
 
 The host's ends of all rows share this process and one event loop; each device is a separate process
-(`benchmarks.far_ends`).
+(`benchmarks.remote_devices`).
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pymodbus.client import AsyncModbusSerialClient
 
-from benchmarks.far_ends import CHUNK, DEVICE_KEY, PTY_ENDS, REGISTERS, device_codec, host_codec, status
+from benchmarks.remote_devices import CHUNK, DEVICE_KEY, PTY_ENDS, REGISTERS, device_codec, host_codec, status
 from benchmarks.rows import BenchmarkRow, arguments, interleave, print_at_most, print_table
 from devices.kinds import SHUFFLER
 from devices.shuffler import messages as m
 from firmware_bridge.handshake import Trust, open_session
 from firmware_bridge.transport.serial import open_serial
 from firmware_bridge.wire import Wire
-from simulators.machine import approved_firmware
+from simulators.engine.machine import approved_firmware
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator
@@ -134,7 +134,7 @@ assert HOSTS.keys() == PTY_ENDS.keys()
 @contextmanager
 def remote_device(name: str, port: Path) -> Iterator[None]:
     """Run a device process; it ends with this block, or with this process."""
-    command = [sys.executable, "-m", "benchmarks.far_ends", name, str(port)]
+    command = [sys.executable, "-m", "benchmarks.remote_devices", name, str(port)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.far_ends import CHUNK, TO_DEVICE, TO_HOST, EndCodec, latched, seat_ports, sensor_keys
+from benchmarks.remote_devices import CHUNK, TO_DEVICE, TO_HOST, EndCodec, latched, seat_ports, sensor_keys
 from benchmarks.link import TRIP_PATIENCE, remote_device
 from benchmarks.rows import BenchmarkRow, arguments, interleave, print_at_most, print_table
 from devices.bet_sensor import messages as m
@@ -29,10 +29,10 @@ from firmware_bridge.handshake import Trust, open_session
 from firmware_bridge.messages import encode
 from firmware_bridge.transport.serial import open_serial
 from firmware_bridge.wire import Wire
-from simulators.house.dealer import DEALER
-from simulators.house.power import NoCredentials
-from simulators.machine import approved_firmware
-from simulators.table import CHOICES
+from simulators.casino.dealer import DEALER
+from simulators.casino.power import NoCredentials
+from simulators.engine.machine import approved_firmware
+from simulators.casino.table_layout import CHOICES
 from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
 from table_controller.controller.plan import SlotPlan, Plan
@@ -41,7 +41,7 @@ from table_controller.journal.store import Policy, Store
 from table_controller.journal.writer import GroupCommitWriter
 from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.state import Progressive, Round, SeatBets
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from firmware_bridge.link import Link
     from firmware_bridge.messages import DeviceHello, Message
-    from table_controller.controller.loop import Controller
+    from table_controller.controller.controller import Controller
     from table_controller.controller.slot import Slot
 
     # Opens a round (unmeasured) and then locks it (measured); both take the round's number.

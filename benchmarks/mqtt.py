@@ -22,7 +22,7 @@ import aiomqtt
 
 from benchmarks.rows import BenchmarkRow, arguments, interleave, print_at_most, print_table
 from table_controller.controller.clock import BoxClock
-from table_controller.controller.loop import DurableStep
+from table_controller.controller.controller import DurableStep
 from table_controller.journal.records import STEP, VERSION, encode_step
 from table_controller.journal.store import Policy, Store
 from table_controller.ledger.money import MoneyEntry, Transfer
@@ -33,7 +33,7 @@ from table_controller.uplink.cursor import Cursor
 from table_controller.uplink.outbox import _payload
 from table_controller.uplink.settings import MqttSettings
 from table_controller.uplink.source import BoxSource
-from table_controller.uplink.tell import map_step
+from table_controller.uplink.event_mapping import map_step
 from table_controller.uplink.uplink import Uplink
 
 if TYPE_CHECKING:

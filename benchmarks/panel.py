@@ -21,8 +21,8 @@ from typing import Final
 from benchmarks.link import remote_device
 from benchmarks.press import GAME, WholeService, at_sensors, box, free_port
 from benchmarks.rows import arguments, print_at_most, print_table
-from simulators.house.far_table import RemoteTable
-from simulators.table import BENCH_PIN
+from simulators.casino.remote_table import RemoteTable
+from simulators.casino.table_layout import BENCH_PIN
 
 PANELS: Final = 10
 # Presses in a row at one box, before the next box.

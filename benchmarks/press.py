@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from benchmarks.far_box import DOOR, MOMENTS, PRESS
-from benchmarks.far_ends import seat_ports, sensor_keys
+from benchmarks.remote_box import DOOR, MOMENTS, PRESS
+from benchmarks.remote_devices import seat_ports, sensor_keys
 from benchmarks.link import remote_device
 from benchmarks.rows import BenchmarkRow, arguments, print_at_most, print_table
 from firmware_bridge.keys import save_key
-from simulators.house.far_table import RemoteTable
-from simulators.table import BENCH_PIN
-from table_controller.controller.client import BoxClient
+from simulators.casino.remote_table import RemoteTable
+from simulators.casino.table_layout import BENCH_PIN
+from table_controller.access.control_client import BoxClient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -153,7 +153,7 @@ async def _connected(path: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWr
 @contextmanager
 def box(kind: str, path: Path) -> Iterator[None]:
     """Run a box in its own process; it ends with this block."""
-    command = [sys.executable, "-m", "benchmarks.far_box", kind, str(path)]
+    command = [sys.executable, "-m", "benchmarks.remote_box", kind, str(path)]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
         yield

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from benchmarks.press import GAME, free_port
-from simulators.house.far_table import RemoteTable
+from simulators.casino.remote_table import RemoteTable
 
 STARTS: Final = 5
 # Rounds a minute: a slow table, and more than any real table plays.

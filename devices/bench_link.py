@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from devices.kinds import kind_named
-from devices.registry import all_messages
+from devices.message_registry import all_messages
 from firmware_bridge.capture import CaptureFile
 from firmware_bridge.errors import BadApprovedList, BadCapture, BadKeyFile, EnrolledKey, PortMissing, WrongKind
 from firmware_bridge.handshake import Trust

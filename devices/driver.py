@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from devices.report import LinkDown, LinkUp, OutcomeLost, DeviceRefused, Reported
+from devices.driver_events import LinkDown, LinkUp, OutcomeLost, DeviceRefused, Reported
 from firmware_bridge.commands import CommandTracker, GetReport, Report, Settled
 from firmware_bridge.errors import (
     BadMessage,

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from devices.registry import all_messages
+from devices.message_registry import all_messages
 from firmware_bridge import frame as fr
 from firmware_bridge.capture import Blanker
-from firmware_bridge.decoding import UNDECODABLE
+from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.messages import tag_of
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from devices.keypad.driver import KeypadDriver
 from devices.meter_sign import messages as meter_sign_messages
 from devices.meter_sign import state as meter_sign_state
 from devices.meter_sign.driver import MeterSignDriver
-from devices.report import DeviceView
+from devices.driver_events import DeviceView
 from devices.rng import messages as rng_messages
 from devices.rng import state as rng_state
 from devices.rng.driver import RngDriver

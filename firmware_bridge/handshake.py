@@ -19,7 +19,7 @@ import msgspec
 
 from firmware_bridge import frame as fr
 from firmware_bridge import seal
-from firmware_bridge.decoding import UNDECODABLE
+from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import (
     FirmwareNotApproved,
     HostRefused,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from firmware_bridge.decoding import BAD_TOML
+from firmware_bridge.decode_errors import BAD_TOML
 from firmware_bridge.errors import BadApprovedList, BadKeyFile
 from firmware_bridge.messages import Name
 from firmware_bridge.seal import KEY_SIZE

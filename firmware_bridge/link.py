@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from firmware_bridge import frame as fr
-from firmware_bridge.decoding import UNDECODABLE
+from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import (
     BadMessage,
     LinkClosed,
@@ -29,7 +29,7 @@ from firmware_bridge.errors import (
     SessionExhausted,
 )
 from firmware_bridge.messages import HandshakeToHost, Message, NoSession, decoder, encode
-from firmware_bridge.round_trip import ACK_DELAY_S, RttEstimator
+from firmware_bridge.rtt_estimator import ACK_DELAY_S, RttEstimator
 
 if TYPE_CHECKING:
     from collections.abc import Callable

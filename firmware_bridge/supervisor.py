@@ -23,7 +23,7 @@ from firmware_bridge.errors import (
     SessionLost,
     TrustError,
 )
-from firmware_bridge.falls import DROP_WINDOW_S, LinkDrops
+from firmware_bridge.link_drops import DROP_WINDOW_S, LinkDrops
 from firmware_bridge.handshake import open_session
 from firmware_bridge.wire import Wire
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
-from simulators.virtual_time import VirtualLoop
-from tests.support import evidence
-from tests.support.counts import LAP, SEED
+from simulators.engine.virtual_time import VirtualLoop
+from tests.support.suite import clause_evidence
+from tests.support.suite.case_counts import LAP, SEED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ settings.load_profile("pitbox")
 LOADED = 3
 
 # The evidence for the clause table is collected while the tests run.
-evidence.watch_core()
+clause_evidence.watch_core()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -94,10 +94,10 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     if not clauses:
         yield
         return
-    seen = evidence.begin()
+    seen = clause_evidence.begin()
     outcome: Any = yield
     # A failed test is no evidence.
-    short = evidence.end(seen, item.nodeid, clauses if outcome.excinfo is None else [])
+    short = clause_evidence.end(seen, item.nodeid, clauses if outcome.excinfo is None else [])
     if short is not None:
         outcome.force_exception(AssertionError(short))
 

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from table_controller import rulebook
-from tests.support.evidence import ASKED, COMPUTED, DRIVEN, RECORD, REFUSED, SHOWN, WITNESSES, witnesses
-from tools.markdown import table
+from tests.support.suite.clause_evidence import ASKED, COMPUTED, DRIVEN, RECORD, REFUSED, SHOWN, WITNESSES, witnesses
+from tools.docs.markdown import table
 
 if TYPE_CHECKING:
     from table_controller.rulebook import Enforcement

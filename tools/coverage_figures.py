@@ -26,7 +26,7 @@ from typing import Any, Final
 
 import msgspec
 
-from tools.markdown import table
+from tools.docs.markdown import table
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 FIGURES: Final = "tests/coverage.toml"

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from simulators.house.incidents import REPLAYS
-from simulators.house.soak import GAMES, SoakFigures, run_table, tables
-from simulators.house.table import CasinoTable
-from simulators.virtual_time import run_virtual
+from simulators.casino.incidents import REPLAYS
+from simulators.casino.soak import GAMES, SoakFigures, run_table, tables
+from simulators.casino.table import CasinoTable
+from simulators.engine.virtual_time import run_virtual
 from table_controller.journal import records as rec
 
 if TYPE_CHECKING:

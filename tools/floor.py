@@ -25,7 +25,7 @@ import msgspec
 import pytest
 
 from simulators.mutants import all_mutants
-from tools import mutants
+from tools import rule_mutants
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -147,7 +147,7 @@ def count() -> dict[str, int]:
     """Return today's count of every subject."""
     figures = collect()
     figures.update(f"killed, conformance: {mutant.kind or 'protocol'}" for mutant in all_mutants())
-    changed, _ = mutants.every()
+    changed, _ = rule_mutants.every()
     figures.update(f"killed, rules: {mutant.game or 'permits'}" for mutant in changed)
     return dict(sorted(figures.items()))
 

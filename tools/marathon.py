@@ -23,13 +23,13 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.support.marathon import Figures, line_of  # noqa: E402 - of this tree
+from tests.support.suite.marathon import Figures, line_of  # noqa: E402 - of this tree
 
 STATE: Final = ROOT / ".marathon.json"
 TIMES: Final = 20
 # pytest's exit codes without a failure: all passed, and no test to run.
 _FINE: Final = (0, 5)
-# Distance between the seeds of two laps; as in tests/support/counts.py.
+# Distance between the seeds of two laps; as in tests/support/suite/case_counts.py.
 _APART: Final = 100_000
 
 
@@ -44,7 +44,7 @@ def run_lap(lap: int, until: float, selected: list[str]) -> tuple[int, dict[str,
         figures = Path(folder) / "figures.json"
         more = {"PITBOX_LAP": str(lap), "PITBOX_UNTIL": str(until), "PITBOX_LAP_FIGURES": str(figures)}
         seed = 1 + _APART * (lap - 1)
-        words = ["-q", "-m", "proof and not vhci", "--timeout", "1500", "-p", "tests.support.marathon"]
+        words = ["-q", "-m", "proof and not vhci", "--timeout", "1500", "-p", "tests.support.suite.marathon"]
         words += ["-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal", "--seed", str(seed)]
         words += ["--hypothesis-seed", str(seed)] if lap > 1 else []
         done = subprocess.run(  # noqa: S603 - our own words

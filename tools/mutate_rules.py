@@ -17,14 +17,15 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from table_controller.rulebook.load import CHAPTERS
-from tests.support import core, irregular
-from tools import mutants
+from table_controller.rulebook.loader import CHAPTERS
+from tests.support.core import ideal_table
+from tests.support.core import irregularities
+from tools import rule_mutants
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from tools.mutants import RuleMutant
+    from tools.rule_mutants import RuleMutant
 
 
 class Killed(NamedTuple):
@@ -49,7 +50,7 @@ def of_game(game: str) -> tuple[MutantCheck, ...]:
     module = f"tests.unit.test_rows_{CHAPTERS[game]}"
     checks = []
     for case in import_module(module).CASES:
-        for cell in irregular.cells(case):
+        for cell in irregularities.cells(case):
             name = f"{module.replace('.', '/')}.py::test_row[{case.id}] at {cell.kind}, {cell.phase} {cell.choice}"
             checks.append(MutantCheck(name.rstrip(), _about(case), case.cites, _row_check(cell)))
     together = import_module("tests.unit.test_rows_together")
@@ -58,15 +59,15 @@ def of_game(game: str) -> tuple[MutantCheck, ...]:
     return tuple(checks)
 
 
-def _about(case: irregular.IrregularityCase) -> tuple[str, ...]:
+def _about(case: irregularities.IrregularityCase) -> tuple[str, ...]:
     """Return the triggers of a case; a wrong stub may turn out to be a misdeal."""
     return (
         (case.trigger, "stub_wrong") if case.how in ("not_misdealt", "total_right", "total_wrong") else (case.trigger,)
     )
 
 
-def _row_check(cell: irregular.CaseCell) -> Callable[[], None]:
-    return lambda: irregular.check(cell, whole=False)
+def _row_check(cell: irregularities.CaseCell) -> Callable[[], None]:
+    return lambda: irregularities.check(cell, whole=False)
 
 
 @cache
@@ -83,13 +84,13 @@ def in_force(mutant: RuleMutant) -> Iterator[None]:
     """Use the changed rules in this block."""
     try:
         if mutant.game is None:
-            core.PERMITS.append(mutant.rules)  # type: ignore[arg-type]
+            ideal_table.PERMITS.append(mutant.rules)  # type: ignore[arg-type]
         else:
-            core.EDITIONS[mutant.game] = mutant.rules  # type: ignore[assignment]
+            ideal_table.EDITIONS[mutant.game] = mutant.rules  # type: ignore[assignment]
         yield
     finally:
-        core.PERMITS.clear()
-        core.EDITIONS.clear()
+        ideal_table.PERMITS.clear()
+        ideal_table.EDITIONS.clear()
 
 
 def killed(mutant: RuleMutant) -> Killed:
@@ -144,7 +145,7 @@ def main(argv: list[str] | None = None) -> int:
     if failing:
         print("tests fail without any mutant:", *failing, sep="\n  ")
         return 1
-    every, same = mutants.every()
+    every, same = rule_mutants.every()
     results = []
     for mutant in part([one for one in every if given.only in one.name], int(which), int(of)):
         results.append(killed(mutant))

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, Union
 import msgspec
 from msgspec import inspect as mi
 
-from table_controller import people
-from table_controller.diagnosis.dossier import FaultReport
+from table_controller.access import people_file
+from table_controller.diagnosis.fault_report import FaultReport
 from table_controller.diagnosis.drift import Wear
-from table_controller.diagnosis.steps import ReturnEvent
+from table_controller.diagnosis.return_steps import ReturnEvent
 from table_controller.journal import records as rec
 from table_controller.journal import segment, store, takeover
 from table_controller.journal.former_names import FAULT_REPORTS, RECORDS
@@ -42,7 +42,7 @@ ROOTS: Final[Mapping[str, Mapping[str, Any]]] = {
     FAULT_REPORTS: {"report": FaultReport, "step": ReturnEvent},
     UNVERSIONED: {
         "genesis": store.GenesisRecord, "start": store.StartRecord, "announced": segment.SnapshotRecord,
-        "people": people._PeopleFileData,
+        "people": people_file._PeopleFileData,
         "taken over": takeover.TakeoverMark, "wear": Wear, "uplink cursor": cursor.Cursor,
     },
 }  # fmt: skip

@@ -20,7 +20,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from tools import ROOT
-from tools.doc_names import pages, unknown_arguments, wrong
+from tools.docs.doc_names import pages, unknown_arguments, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from devices.bet_sensor import messages as m
 from devices.bet_sensor.state import BettingOpened, Unlocked
 from devices.driver import Driver
-from devices.report import OutcomeLost
+from devices.driver_events import OutcomeLost
 from firmware_bridge.errors import NotSent, PitboxError
 
 if TYPE_CHECKING:

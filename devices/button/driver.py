@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from devices.button import messages as m
 from devices.button.state import ButtonView, find_contradiction, fold
-from devices.witness import CheckedDriver
+from devices.consistency_check import CheckedDriver
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from devices.button import messages as m
-from devices.report import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
-from devices.witness import link_trigger
+from devices.driver_events import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
+from devices.consistency_check import link_trigger
 from firmware_bridge.commands import Settled
 
 # All events of a button's driver.

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from devices.keypad import messages as m
-from devices.report import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
+from devices.driver_events import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
 from firmware_bridge.commands import Settled
 from firmware_bridge.errors import StalePress
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from devices.meter_sign import messages as m
-from devices.report import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
+from devices.driver_events import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
 from firmware_bridge.commands import Settled
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from devices.driver import Driver
 from devices.shoe import messages as m
-from devices.trail import EDGE_LOG, GetEdgeLog, EdgeLog
+from devices.edge_log import EDGE_LOG, GetEdgeLog, EdgeLog
 from firmware_bridge.errors import CommandRefused
 
 if TYPE_CHECKING:

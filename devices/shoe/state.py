@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from devices.report import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
+from devices.driver_events import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
 from devices.shoe import messages as m
 from firmware_bridge.commands import Settled
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from devices.driver import Driver
 from devices.shuffler import messages as m
 from devices.shuffler.state import DeckEjected
-from devices.trail import EDGE_LOG, GetEdgeLog, EdgeLog
+from devices.edge_log import EDGE_LOG, GetEdgeLog, EdgeLog
 from firmware_bridge.errors import ConfigurationError
 
 if TYPE_CHECKING:

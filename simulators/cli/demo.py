@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError, UsageError
 from simulators.cli.jobs import RoundProgress, add_jobs, read_jobs
-from simulators.house.storm import FAULT_LEVELS
-from simulators.table import GAMES
+from simulators.casino.fault_schedule import FAULT_LEVELS
+from simulators.casino.table_layout import GAMES
 from table_controller.cli import INTERRUPTED
 
 if TYPE_CHECKING:
     import argparse
 
-    from simulators.house.soak import SoakFigures
-    from table_controller.cli.screen import Screen
+    from simulators.casino.soak import SoakFigures
+    from table_controller.cli.render.screen import Screen
 
 HELP = "play a simulated table through the real service over real ptys; ends by itself"
 EXAMPLE = "pitbox demo --game dj_wild --faults storm"
@@ -63,8 +63,8 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError(f"{args.record}: there is no folder {args.record.parent}")
     if args.mqtt is not None and args.fast:
         raise UsageError("--mqtt needs real time: omit --fast")
-    from simulators.house.recording import console_to_svg
-    from table_controller.cli.screen import PipeSafeConsole, Screen
+    from simulators.casino.svg_export import console_to_svg
+    from table_controller.cli.render.screen import PipeSafeConsole, Screen
 
     console = PipeSafeConsole(highlight=False, record=args.record is not None)
     with Screen(console, every=0) as screen:
@@ -78,10 +78,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
-    from simulators.house.broker import run_broker, parse_broker, unreachable_reason
-    from simulators.house.checkers import InvariantBroken
-    from simulators.house.remote import ServiceTable
-    from simulators.house.show import DemoShow, DemoTable, choose_mishaps
+    from simulators.casino.broker import run_broker, parse_broker, unreachable_reason
+    from simulators.casino.checkers import InvariantBroken
+    from simulators.casino.service_table import ServiceTable
+    from simulators.casino.demo import DemoShow, DemoTable, choose_mishaps
 
     this = asyncio.current_task()
     assert this is not None
@@ -112,8 +112,8 @@ async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
 
 
 def _fast(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
-    from simulators.house.cores import TableRun, play_all
-    from simulators.house.storm import draw_schedule
+    from simulators.casino.parallel import TableRun, play_all
+    from simulators.casino.fault_schedule import draw_schedule
 
     games = [args.game] if args.game else list(GAMES)
     most = max(1, min(_FAST_TABLE, rounds // len(games)))
@@ -144,7 +144,7 @@ def _fast(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
 
 
 def _summary(day: SoakFigures, screen: Screen, *, progressive: bool) -> None:
-    from simulators.house.show import summary
+    from simulators.casino.demo import summary
 
     screen.line()
     for line in summary(day, progressive=progressive):

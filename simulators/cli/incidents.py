@@ -13,7 +13,7 @@ from firmware_bridge.errors import UsageError
 if TYPE_CHECKING:
     import argparse
 
-    from simulators.house.incidents import Listed, IncidentResult
+    from simulators.casino.incidents import Listed, IncidentResult
 
 HEADS: Final = ("incident", "hands, theirs", "ours", "rounds listed as affected", "clause", "")
 _BAR: Final = 46
@@ -21,9 +21,9 @@ _BAR: Final = 46
 
 def show_incidents(args: argparse.Namespace) -> int:
     """Replay the named incidents; return 0 if every one ends as required, else 1."""
-    from simulators.house.incidents import REPLAYS  # imported only here: it loads the whole casino
-    from simulators.virtual_time import run_virtual
-    from table_controller.cli.screen import Screen
+    from simulators.casino.incidents import REPLAYS  # imported only here: it loads the whole casino
+    from simulators.engine.virtual_time import run_virtual
+    from table_controller.cli.render.screen import Screen
 
     for wrong in [name for name in args.id if name not in REPLAYS]:
         raise UsageError(f"there is no incident {wrong!r}; there are {', '.join(REPLAYS)}")

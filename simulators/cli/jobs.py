@@ -24,7 +24,7 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 def read_jobs(args: argparse.Namespace) -> int:
     """Return how many tables to play at once."""
-    from simulators.house.cores import usable_cores
+    from simulators.casino.parallel import usable_cores
 
     jobs: int = usable_cores() if args.jobs is None else args.jobs
     if not 1 <= jobs <= _MOST:

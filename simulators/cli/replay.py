@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from devices.report import LinkDown, LinkUp, Reported
+from devices.driver_events import LinkDown, LinkUp, Reported
 from firmware_bridge.capture import read_capture
-from firmware_bridge.decoding import UNDECODABLE
+from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import BadCapture, PitboxError
 
 if TYPE_CHECKING:
     import argparse
 
     from firmware_bridge.capture import CapturedFrame
-    from simulators.house.replay import ReplayedSlot
+    from simulators.casino.replay import ReplayedSlot
 
 HELP = "play a capture or a fault report into the drivers again and print the events"
 EXAMPLE = "pitbox replay shuffler.pcapng --slot shuffler.1"
@@ -40,8 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read the recording, play it, and print the final state."""
-    from simulators.house.replay import replay
-    from simulators.virtual_time import run_virtual
+    from simulators.casino.replay import replay
+    from simulators.engine.virtual_time import run_virtual
 
     packets = read_recording(args.recording)
     if args.slot:
@@ -65,8 +65,8 @@ def read_recording(path: Path) -> list[CapturedFrame]:
         raise BadCapture(f"{path}: {error.strerror}") from error
     if not is_json:
         return sorted(read_capture(path), key=lambda packet: packet.time_ns)
-    from simulators.house.replay import packets_of
-    from table_controller.diagnosis.dossier import decode
+    from simulators.casino.replay import packets_of
+    from table_controller.diagnosis.fault_report import decode
 
     try:
         return packets_of(decode(path.read_bytes()))

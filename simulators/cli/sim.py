@@ -10,23 +10,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import UsageError
-from firmware_bridge.transport.usbip.packets import DEFAULT_PORT
+from simulators.usbip.packets import DEFAULT_PORT
 from simulators.cli import soak
 from simulators.cli.incidents import show_incidents
-from simulators.control import ControlServer, send_request, write_trust_files, list_running, runtime_folder
-from simulators.faults import ACTS_ON, COMMON_FAULTS, FAULTS_BY_KIND, check_fault_name, parse_fault
-from simulators.hosts.pty import PtyHost
-from simulators.hosts.usb import UsbHost
-from simulators.models import MODELS, make_machine
+from simulators.engine.control import ControlServer, send_request, write_trust_files, list_running, runtime_folder
+from simulators.engine.faults import ACTS_ON, COMMON_FAULTS, FAULTS_BY_KIND, check_fault_name, parse_fault
+from simulators.engine.hosts.pty import PtyHost
+from simulators.engine.hosts.usb import UsbHost
+from simulators.kinds.models import MODELS, make_machine
 from simulators.mutants import check_mutant, apply_mutant
-from simulators.table import BENCH_PEOPLE, BENCH_PIN, GAMES, START_DEVICES, write_bench_people, table_slots, make_machines, table_toml
+from simulators.casino.table_layout import BENCH_PEOPLE, BENCH_PIN, GAMES, START_DEVICES, write_bench_people, table_slots, make_machines, table_toml
 from simulators.usbip.server import UsbIpServer
 from table_controller.cli.subcommands import Subcommands, run
 
 if TYPE_CHECKING:
     import argparse
 
-    from simulators.machine import SimulatedMachine
+    from simulators.engine.machine import SimulatedMachine
 
 __all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
 

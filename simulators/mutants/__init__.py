@@ -9,31 +9,12 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import UsageError
-from simulators.mutants import (
-    bet_sensor,
-    bet_sensor_chips,
-    button,
-    commands,
-    framing,
-    handshake,
-    keypad,
-    meter_sign,
-    payloads,
-    receiving,
-    rng,
-    sealing,
-    sending,
-    shaker,
-    shoe,
-    shoe_faults,
-    shuffler,
-    shuffler_faults,
-    shuffler_models,
-)
+from simulators.mutants import bet_sensor, bet_sensor_chips, button, commands, framing, handshake, keypad, meter_sign, payloads, receiving, rng, sealing, shaker, shoe, shoe_faults, shuffler, shuffler_faults, shuffler_models
+from simulators.mutants import retransmission
 
 if TYPE_CHECKING:
-    from simulators.machine import SimulatedMachine
-    from simulators.mutants.workshop import DeviceMutant, MutantGroup
+    from simulators.engine.machine import SimulatedMachine
+    from simulators.mutants.mutant_tools import DeviceMutant, MutantGroup
 
 GROUPS: Final[tuple[MutantGroup, ...]] = tuple(
     module.WORKSHOP
@@ -42,7 +23,7 @@ GROUPS: Final[tuple[MutantGroup, ...]] = tuple(
         framing,
         sealing,
         receiving,
-        sending,
+        retransmission,
         payloads,
         commands,
         shuffler,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.bet_sensor import messages as m
-from simulators.mutants.workshop import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
+from simulators.mutants.mutant_tools import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machines.bet_sensor import SimulatedBetSensor
+    from simulators.kinds.bet_sensor.machine import SimulatedBetSensor
 
 GROUP: Final = MutantGroup(m.KIND)
 S: Final = m.State

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.bet_sensor import messages as m
 from simulators.mutants.bet_sensor import R, S, at_boot, at_latch, at_lock, allow_command, set_memory
-from simulators.mutants.workshop import MutantGroup, replace_refusal, replaced, replace_event, wrap
-from simulators.twins.bet_sensor import judge_reading
+from simulators.mutants.mutant_tools import MutantGroup, replace_refusal, replaced, replace_event, wrap
+from simulators.kinds.bet_sensor.firmware import judge_reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machines.bet_sensor import SimulatedBetSensor
+    from simulators.kinds.bet_sensor.machine import SimulatedBetSensor
 
 GROUP: Final = MutantGroup(m.KIND)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.button import messages as m
-from simulators.mutants.workshop import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
-from simulators.twins.button import PRESENT
+from simulators.mutants.mutant_tools import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
+from simulators.kinds.button.firmware import PRESENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machines.button import SimulatedButton
+    from simulators.kinds.button.machine import SimulatedButton
 
 GROUP: Final = MutantGroup(m.KIND)
 R: Final = m.Reason

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.commands import REMEMBERED, Outcome, Report, Settled
 from firmware_bridge.messages import tag_of
-from simulators.mutants.workshop import MutantGroup, each_boot, replace_all_replies, each_session, replaced, wrap
+from simulators.mutants.mutant_tools import MutantGroup, each_boot, replace_all_replies, each_session, replaced, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machine import SimulatedMachine
+    from simulators.engine.machine import SimulatedMachine
 
 GROUP: Final = MutantGroup()
 

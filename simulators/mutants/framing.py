@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware_bridge import cobs
 from firmware_bridge import frame as fr
 from firmware_bridge.framer import Framer
-from simulators.mutants.workshop import MutantGroup, each_boot, wrap
+from simulators.mutants.mutant_tools import MutantGroup, each_boot, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machine import SimulatedMachine
+    from simulators.engine.machine import SimulatedMachine
 
 GROUP: Final = MutantGroup()
 

@@ -11,12 +11,12 @@ from firmware_bridge import seal
 from firmware_bridge.errors import LinkError
 from firmware_bridge.link import HEARTBEAT_S
 from firmware_bridge.messages import HostHello, HostProof, NoSession, Refuse
-from simulators.mutants.workshop import MutantGroup, each_boot, each_session, replaced, wrap
+from simulators.mutants.mutant_tools import MutantGroup, each_boot, each_session, replaced, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machine import SimulatedMachine
+    from simulators.engine.machine import SimulatedMachine
 
 GROUP: Final = MutantGroup()
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.keypad import messages as m
-from simulators.mutants.workshop import MutantGroup, replace_refusal, replace_reply, replace_all_events, replaced, replace_event, wrap
+from simulators.mutants.mutant_tools import MutantGroup, replace_refusal, replace_reply, replace_all_events, replaced, replace_event, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machines.keypad import SimulatedKeypad
+    from simulators.kinds.keypad.machine import SimulatedKeypad
 
 GROUP: Final = MutantGroup(m.KIND)
 R: Final = m.Reason

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.meter_sign import messages as m
-from simulators.mutants.workshop import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
+from simulators.mutants.mutant_tools import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machines.meter_sign import SimulatedMeterSign
+    from simulators.kinds.meter_sign.machine import SimulatedMeterSign
 
 GROUP: Final = MutantGroup(m.KIND)
 R: Final = m.Reason

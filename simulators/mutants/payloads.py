@@ -9,12 +9,12 @@ import msgspec
 from firmware_bridge import frame as fr
 from firmware_bridge.commands import Report
 from firmware_bridge.messages import encode
-from simulators.mutants.workshop import MutantGroup, each_session, replaced, wrap
+from simulators.mutants.mutant_tools import MutantGroup, each_session, replaced, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machine import SimulatedMachine
+    from simulators.engine.machine import SimulatedMachine
 
 GROUP: Final = MutantGroup()
 # The tag of AskCommand, whose one field is an id, and those that only devices send.

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware_bridge import frame as fr
 from firmware_bridge.commands import Report
 from firmware_bridge.link import URGENT_WINDOW
-from simulators.mutants.workshop import MutantGroup, each_link, each_seal, each_session, wrap
+from simulators.mutants.mutant_tools import MutantGroup, each_link, each_seal, each_session, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machine import SimulatedMachine
+    from simulators.engine.machine import SimulatedMachine
 
 GROUP: Final = MutantGroup()
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.rng import messages as m
 from firmware_bridge.commands import Outcome
-from simulators.mutants.workshop import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
+from simulators.mutants.mutant_tools import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machines.rng import SimulatedRng
+    from simulators.kinds.rng.machine import SimulatedRng
 
 GROUP: Final = MutantGroup(m.KIND)
 S: Final = m.State

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge import frame as fr
-from simulators.mutants.workshop import MutantGroup, each_boot, each_session, replaced, wrap
+from simulators.mutants.mutant_tools import MutantGroup, each_boot, each_session, replaced, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machine import SimulatedMachine
+    from simulators.engine.machine import SimulatedMachine
 
 GROUP: Final = MutantGroup()
 

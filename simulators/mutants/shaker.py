@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.shaker import messages as m
-from simulators.mutants.workshop import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
+from simulators.mutants.mutant_tools import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machines.shaker import SimulatedShaker
+    from simulators.kinds.shaker.machine import SimulatedShaker
 
 GROUP: Final = MutantGroup(m.KIND)
 S: Final = m.State

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.gauges import OpticalLevel
+from devices.path_telemetry import OpticalLevel
 from devices.shoe import messages as m
-from simulators.mutants.workshop import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
+from simulators.mutants.mutant_tools import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machines.shoe import SimulatedShoe
+    from simulators.kinds.shoe.machine import SimulatedShoe
 
 GROUP: Final = MutantGroup(m.KIND)
 S: Final = m.State

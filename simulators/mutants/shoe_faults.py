@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.shoe import messages as m
 from simulators.mutants.shoe import R, S, refuses
-from simulators.mutants.workshop import MutantGroup, replace_refusal, replaced, replace_event, wrap
-from simulators.twins.watch import SensorPulse
+from simulators.mutants.mutant_tools import MutantGroup, replace_refusal, replaced, replace_event, wrap
+from simulators.kinds.shared.card_tracker import SensorPulse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machines.shoe import SimulatedManualShoe, SimulatedShoe
+    from simulators.kinds.shoe.machine import SimulatedManualShoe, SimulatedShoe
 
 GROUP: Final = MutantGroup(m.KIND)
 mutant = GROUP.mutant

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.shuffler import messages as m
-from devices.trail import GetEdgeLog
+from devices.edge_log import GetEdgeLog
 from firmware_bridge.commands import Settled
 from firmware_bridge.errors import LinkSilent
 from simulators.mutants.shuffler import R, S, refuses, replace_status
-from simulators.mutants.workshop import MutantGroup, replace_reply, replace_all_events, each_session, replaced, replace_event, wrap
+from simulators.mutants.mutant_tools import MutantGroup, replace_reply, replace_all_events, each_session, replaced, replace_event, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machines.shuffler import SimulatedShuffler
+    from simulators.kinds.shuffler.machine import SimulatedShuffler
 
 GROUP: Final = MutantGroup(m.KIND)
 

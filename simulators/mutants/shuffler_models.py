@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.gauges import OpticalLevel
+from devices.path_telemetry import OpticalLevel
 from devices.shuffler import messages as m
-from simulators.mutants.workshop import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
+from simulators.mutants.mutant_tools import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machines.continuous import SimulatedContinuousShuffler
-    from simulators.machines.shuffler import SimulatedShuffler
+    from simulators.kinds.shuffler.continuous_machine import SimulatedContinuousShuffler
+    from simulators.kinds.shuffler.machine import SimulatedShuffler
 
 GROUP: Final = MutantGroup(m.KIND)
 R: Final = m.Reason

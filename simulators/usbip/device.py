@@ -13,15 +13,15 @@ from struct import pack, unpack
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import BadFault
-from firmware_bridge.transport.usbip import descriptors as d
-from firmware_bridge.transport.usbip.packets import IN
+from simulators.usbip import descriptors as d
+from simulators.usbip.packets import IN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from firmware_bridge.errors import LinkError
-    from firmware_bridge.transport.usbip.packets import Submit
-    from simulators.faults import InjectedFault
+    from simulators.usbip.packets import Submit
+    from simulators.engine.faults import InjectedFault
 
 # pid.codes reserves this pair for private tests; a machine on the market has its maker's own.
 VENDOR: Final = 0x1209

@@ -11,8 +11,8 @@ import logging
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError
-from firmware_bridge.transport.usbip import packets
-from firmware_bridge.transport.usbip.packets import BadUsbIpPacket, ExportedDevice
+from simulators.usbip import packets
+from simulators.usbip.packets import BadUsbIpPacket, ExportedDevice
 from simulators.usbip import device as usb
 from simulators.usbip.device import Urb
 

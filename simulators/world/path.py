@@ -10,7 +10,7 @@ from enum import Enum
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from devices.gauges import OpticalLevel
+from devices.path_telemetry import OpticalLevel
 from firmware_bridge.errors import BadFault
 from simulators.world.noise import SensorNoise
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from enum import IntEnum
     from random import Random
 
-    from simulators.device_clock import DeviceClock, DeviceTimer
-    from simulators.faults import InjectedFault
+    from simulators.engine.device_clock import DeviceClock, DeviceTimer
+    from simulators.engine.faults import InjectedFault
     from simulators.world.cards import Card, World
 
 # Time that a card takes to pass one point (s), when the machine is new.

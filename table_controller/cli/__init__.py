@@ -27,36 +27,36 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from table_controller.cli.screen import Screen
+    from table_controller.cli.render.screen import Screen
 
 # The commands of this package. Other packages add theirs through the entry-point group "pitbox.commands".
 _OWN: Final = {
-    "answer": "table_controller.cli.answer",
-    "approve": "table_controller.cli.approve",
-    "bundle": "table_controller.cli.bundle",
-    "config": "table_controller.cli.config",
-    "device": "table_controller.cli.device",
-    "devices": "table_controller.cli.devices",
-    "doctor": "table_controller.cli.doctor",
-    "enroll": "table_controller.cli.enroll",
-    "explain": "table_controller.cli.explain",
-    "fault": "table_controller.cli.jam",
-    "faults": "table_controller.cli.jams",
-    "hand": "table_controller.cli.hand",
-    "hits": "table_controller.cli.hits",
-    "journal": "table_controller.cli.journal",
-    "keys": "table_controller.cli.keys",
-    "payback": "table_controller.cli.payback",
-    "people": "table_controller.cli.people",
-    "prompts": "table_controller.cli.prompts",
-    "rng": "table_controller.cli.rng",
-    "rules": "table_controller.cli.rules",
-    "run": "table_controller.cli.run",
-    "status": "table_controller.cli.status",
-    "submit": "table_controller.cli.say",
-    "trace": "table_controller.cli.trace",
-    "usb": "table_controller.cli.usb",
-    "version": "table_controller.cli.version",
+    "answer": "table_controller.cli.commands.answer",
+    "approve": "table_controller.cli.commands.approve",
+    "bundle": "table_controller.cli.commands.bundle",
+    "config": "table_controller.cli.commands.config",
+    "device": "table_controller.cli.commands.device",
+    "devices": "table_controller.cli.commands.devices",
+    "doctor": "table_controller.cli.commands.doctor",
+    "enroll": "table_controller.cli.commands.enroll",
+    "explain": "table_controller.cli.commands.explain",
+    "fault": "table_controller.cli.commands.fault",
+    "faults": "table_controller.cli.commands.faults",
+    "hand": "table_controller.cli.commands.hand",
+    "hits": "table_controller.cli.commands.hits",
+    "journal": "table_controller.cli.commands.journal",
+    "keys": "table_controller.cli.commands.keys",
+    "payback": "table_controller.cli.commands.payback",
+    "people": "table_controller.cli.commands.people",
+    "prompts": "table_controller.cli.commands.prompts",
+    "rng": "table_controller.cli.commands.rng",
+    "rules": "table_controller.cli.commands.rules",
+    "run": "table_controller.cli.commands.run",
+    "status": "table_controller.cli.commands.status",
+    "submit": "table_controller.cli.commands.submit",
+    "trace": "table_controller.cli.commands.trace",
+    "usb": "table_controller.cli.commands.usb",
+    "version": "table_controller.cli.commands.version",
 }
 # Short names that stay.
 _ALIASES: Final = {"jam": "fault", "jams": "faults"}
@@ -180,7 +180,7 @@ def command_parser(typed: str | None = None) -> argparse.ArgumentParser:
 
 def _make_screen() -> Screen:
     """Return a screen on standard output, for commands of packages that cannot import this one."""
-    from table_controller.cli.screen import PipeSafeConsole, Screen
+    from table_controller.cli.render.screen import PipeSafeConsole, Screen
 
     return Screen(PipeSafeConsole(highlight=False))
 

@@ -13,8 +13,8 @@ from firmware_bridge.errors import ConfigurationError, UsageError
 if TYPE_CHECKING:
     import argparse
 
-    from table_controller.people import CredentialHolder
-    from table_controller.people_check import PinChecker
+    from table_controller.access.people_file import CredentialHolder
+    from table_controller.access.pin_check import PinChecker
 
 
 def add_people_arguments(parser: argparse.ArgumentParser, *, pins: bool = True) -> None:
@@ -56,7 +56,7 @@ def authenticate(args: argparse.Namespace, checker: PinChecker, id_: str) -> Cre
     from contextlib import suppress
 
     from firmware_bridge.errors import BadPeopleFile, CredentialRefused
-    from table_controller.people import record_refused_pin, user_name
+    from table_controller.access.people_file import record_refused_pin, user_name
 
     try:
         return checker.check(id_, ask_pin(args, id_))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from msgspec.structs import replace as struct_replace
 
 from devices.kinds import kind_named
-from devices.report import LinkDown, LinkUp, OutcomeLost, Reported
+from devices.driver_events import LinkDown, LinkUp, OutcomeLost, Reported
 from firmware_bridge.commands import Settled
 from firmware_bridge.errors import (
     BoxLocked,
@@ -29,29 +29,29 @@ from firmware_bridge.errors import (
     PitboxError,
     code_of,
 )
-from firmware_bridge.falls import FIRST_TRIAL_S, LONGEST_TRIAL_S
-from table_controller.controller import key_files
-from table_controller.controller.credential_log import CredentialLog
-from table_controller.controller.enroll import check_enrolled
+from firmware_bridge.link_drops import FIRST_TRIAL_S, LONGEST_TRIAL_S
+from table_controller.maintenance import key_files
+from table_controller.access.credential_log import CredentialLog
+from table_controller.maintenance.enrollment import check_enrolled
 from table_controller.controller.escalation import Escalation
-from table_controller.controller.keypad import Keypad
-from table_controller.controller.locked import SafeMode
-from table_controller.controller.numbers import ServiceCommandIds
-from table_controller.controller.presence import Presence, last_dealer
+from table_controller.access.keypad import Keypad
+from table_controller.controller.safe_mode import SafeMode
+from table_controller.controller.service_command_ids import ServiceCommandIds
+from table_controller.access.presence import Presence, last_dealer
 from table_controller.controller.recorder import SNAPSHOT_EVERY
-from table_controller.controller.sign import MeterSigns
+from table_controller.controller.meter_sign import MeterSigns
 from table_controller.controller.slot import Slot
 from table_controller.controller.start import start
 from table_controller.controller.supervise import TaskSupervisor, TaskState
-from table_controller.controller.surroundings import Surroundings
-from table_controller.controller.tap import FrameMonitor
-from table_controller.controller.test_mode import TestMode
+from table_controller.host.surroundings import Surroundings
+from table_controller.maintenance.frame_monitor import FrameMonitor
+from table_controller.maintenance.test_mode import TestMode
 from table_controller.journal import records as rec
 from table_controller.journal.copier import CopyState
 from table_controller.journal.versions import digests_of
-from table_controller.repeated_log import RepeatedLog, log_refused_pin
+from table_controller.host.repeated_log import RepeatedLog, log_refused_pin
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import StateChanged
 
@@ -61,15 +61,15 @@ if TYPE_CHECKING:
     from firmware_bridge.handshake import Trust
     from firmware_bridge.keys import DeviceKey
     from table_controller.controller.clock import Clock
-    from table_controller.controller.dossiers import FaultReports
-    from table_controller.controller.loop import Controller, DurableStep
+    from table_controller.maintenance.fault_reports import FaultReports
+    from table_controller.controller.controller import Controller, DurableStep
     from table_controller.controller.plan import SlotPlan, Plan
     from table_controller.controller.recorder import WatchedWriter
-    from table_controller.controller.wear import WearStore
+    from table_controller.maintenance.wear import WearStore
     from table_controller.journal.copier import Copier
-    from table_controller.journal.port import Journal
-    from table_controller.people import CredentialHolder
-    from table_controller.quota import Origin
+    from table_controller.journal.interfaces import Journal
+    from table_controller.access.people_file import CredentialHolder
+    from table_controller.host.quota import Origin
     from table_controller.table.events import Person as EventPerson
 
     # Opens the journal for these digests; raises JournalError if it cannot be used.

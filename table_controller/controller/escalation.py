@@ -15,7 +15,7 @@ from table_controller.table.decisions import HoldCleared, HoldOpened
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from table_controller.controller.loop import DurableStep
+    from table_controller.controller.controller import DurableStep
     from table_controller.table.core import Table
 
 log = logging.getLogger(__name__)

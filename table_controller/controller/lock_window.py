@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 
 if TYPE_CHECKING:
     from table_controller.table.state import TableState

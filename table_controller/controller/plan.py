@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from firmware_bridge.handshake import Trust
     from firmware_bridge.wire import Transport
-    from table_controller.people import PeopleFile, CredentialHolder
-    from table_controller.quota import Origin
+    from table_controller.access.people_file import PeopleFile, CredentialHolder
+    from table_controller.host.quota import Origin
     from table_controller.rulebook import Edition, Submission
 
 # A hold that nobody has cleared after this time (s) is escalated: long enough for a floorperson to come and decide. The

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final, Protocol
 from firmware_bridge.version import VERSION
 from table_controller.journal import records as rec
 from table_controller.journal.clocks import ClockReading, set_back_ns, compare_clocks
-from table_controller.journal.port import JournalWriter
+from table_controller.journal.interfaces import JournalWriter
 from table_controller.journal.recovery import encode_snapshot
-from table_controller.journal.terms import terms_of
-from table_controller.table import machines as mc
+from table_controller.journal.table_terms import terms_of
+from table_controller.table import state_machines as mc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from table_controller.journal.finding_log import FindingLog
     from table_controller.journal.hit_log import HitLog
     from table_controller.journal.recovery import Recovered
-    from table_controller.journal.roll import CredentialRoster
+    from table_controller.journal.credential_roster import CredentialRoster
     from table_controller.journal.timers import Timers
     from table_controller.table.core import Table
     from table_controller.table.decisions import Decision

@@ -12,7 +12,7 @@ import msgspec
 from table_controller.ledger.hits import Hit
 from table_controller.ledger.meter import MeterRules
 from table_controller.ledger.money import Meters
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 
 if TYPE_CHECKING:
     from table_controller.table.core import Table

@@ -8,7 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final, Generic
 
 from devices.kinds import D, Kind, V
-from devices.report import LinkDown, Reported
+from devices.driver_events import LinkDown, Reported
 from devices.service import Service
 from firmware_bridge.errors import LinkError, LinkUnsteady, PortBusy, PortMissing
 from firmware_bridge.supervisor import Supervisor
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from firmware_bridge.errors import PitboxError
-    from firmware_bridge.falls import LinkDrops
+    from firmware_bridge.link_drops import LinkDrops
     from firmware_bridge.handshake import Trust
     from firmware_bridge.wire import Capture, Transport
-    from table_controller.controller.hold import ConfirmationBatch
+    from table_controller.controller.confirmation_batch import ConfirmationBatch
 
 # From this number of losses of an unsteady link on, only each doubling of the number is reported.
 REPORT_FROM_FALLS: Final = 8

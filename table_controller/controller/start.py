@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from table_controller.controller.loop import Controller
+from table_controller.controller.controller import Controller
 from table_controller.controller.recorder import SNAPSHOT_EVERY, Recorder
 from table_controller.journal.recovery import recover
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from table_controller.controller.clock import Clock
     from table_controller.controller.recorder import WatchedWriter
-    from table_controller.journal.port import Journal
+    from table_controller.journal.interfaces import Journal
     from table_controller.table.core import Table
 
 

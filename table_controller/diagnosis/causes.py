@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from table_controller.diagnosis.findings import FaultCause, Diagnosis, CauseKind
-from table_controller.diagnosis.locate import came_late, is_slow, locate
-from table_controller.diagnosis.readings import Measurements, Thresholds
+from table_controller.diagnosis.location import came_late, is_slow, locate
+from table_controller.diagnosis.measurements import Measurements, Thresholds
 
 if TYPE_CHECKING:
-    from table_controller.diagnosis.dossier import FaultReport
+    from table_controller.diagnosis.fault_report import FaultReport
 
 # Causes that table staff may clear without a technician: one stuck card does not mean that the machine is faulty.
 CLEARED_BY_STAFF: Final = (CauseKind.STUCK_CARD, CauseKind.BENT_CARD, CauseKind.TORN_CARD, CauseKind.DOUBLE_FEED, CauseKind.LEFT_CARD, CauseKind.INTERRUPTED)

@@ -70,7 +70,7 @@ class Wear(msgspec.Struct, frozen=True):
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """Limits of drift warnings, fitted on simulated histories by `python -m tools.drift_figures --fit`."""
+    """Limits of drift warnings, fitted on simulated histories by `python -m tools.studies.drift_figures --fit`."""
 
     transit: int = 300_000  # ppm over its own base: here a segment jams
     spread: int = 150_000  # ppm of the mean that transit times vary: cards slip this much before a jam

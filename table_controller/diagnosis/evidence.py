@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.report import DeviceRefused
+from devices.driver_events import DeviceRefused
 from devices.shoe import messages as sh
 from devices.shuffler import messages as sf
-from table_controller.diagnosis import dossier as d
+from table_controller.diagnosis import fault_report as d
 from table_controller.diagnosis.card_paths import BY_HAND, PATHS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from enum import IntEnum
 
-    from devices.gauges import OpticalLevel, TransitTimes
+    from devices.path_telemetry import OpticalLevel, TransitTimes
     from devices.shoe.state import ShoeView
     from devices.shuffler.state import ShufflerView
-    from devices.trail import EdgeLog
+    from devices.edge_log import EdgeLog
     from firmware_bridge.messages import DeviceHello
 
 _REASONS: Final[dict[str, d.HaltKind]] = {

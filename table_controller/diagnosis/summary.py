@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from table_controller.diagnosis.follows import find_pattern
+from table_controller.diagnosis.deck_or_machine import find_pattern
 from table_controller.diagnosis.history import FaultRecord, FaultHistory, CardUse, cards_between, median
 
 _NS: Final = 1_000_000_000

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from firmware_bridge.decoding import UNDECODABLE
+from firmware_bridge.decode_errors import UNDECODABLE
 from table_controller.journal import reader
 from table_controller.journal import records as rec
 from table_controller.journal.chain import FIRST_SEQ

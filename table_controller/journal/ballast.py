@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from table_controller.journal.tip import sync_folder
+from table_controller.journal.head_file import sync_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

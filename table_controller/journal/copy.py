@@ -27,8 +27,8 @@ from table_controller.journal.chain import RESTORED, SNAPSHOT, Record, chain_rec
 from table_controller.journal.segment import SegmentPlace, JournalSegment, StoredSnapshot, file_name, open_read_only, snapshot_of
 from table_controller.journal.store import CHECKPOINT_BYTES, COPY_MARK, lock_folder
 from table_controller.journal.takeover import TakeoverMark, check_mark, continues_from, read_mark, write_mark
-from table_controller.journal.tip import JournalHead, HeadFile, create_head_file, sync_folder
-from table_controller.journal.trouble import STORAGE_ERRORS, map_errors, to_pitbox_error
+from table_controller.journal.head_file import JournalHead, HeadFile, create_head_file, sync_folder
+from table_controller.journal.error_mapping import STORAGE_ERRORS, map_errors, to_pitbox_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from firmware_bridge.errors import DeviceChangeRefused
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.state import SlotState, TableState
 
 if TYPE_CHECKING:

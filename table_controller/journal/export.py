@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from firmware_bridge.decoding import UNDECODABLE
+from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import ConfigurationError
-from table_controller.journal import reader, wording
+from table_controller.journal import reader
+from table_controller.journal import record_text
 from table_controller.journal.chain import START
 from table_controller.journal.records import BOX
-from table_controller.journal.trouble import map_errors
+from table_controller.journal.error_mapping import map_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -85,7 +86,7 @@ def _named(manifest: ExportManifest, folder: Path, first: int) -> None:
 def _note(manifest: ExportManifest, record: Record) -> None:
     if record.kind not in (START, BOX):
         return
-    body = wording.decode_body(record) or {}
+    body = record_text.decode_body(record) or {}
     if record.kind == START:
         digests = body.get("digests", {})
         if digests not in manifest.digests:

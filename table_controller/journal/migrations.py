@@ -17,7 +17,7 @@ from firmware_bridge.errors import VersionsDiffer
 from table_controller.journal.device_change import differences, change_devices
 from table_controller.journal.meter_terms import check_meter
 from table_controller.ledger.meter import MeterRules, meter_rules
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
 from table_controller.table.state import STATE_VERSION, TableState
 

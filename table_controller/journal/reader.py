@@ -19,8 +19,8 @@ from table_controller.journal.segment import (
     open_read_only,
     snapshot_in,
 )
-from table_controller.journal.tip import read_head
-from table_controller.journal.trouble import STORAGE_ERRORS, map_errors, to_pitbox_error
+from table_controller.journal.head_file import read_head
+from table_controller.journal.error_mapping import STORAGE_ERRORS, map_errors, to_pitbox_error
 
 if TYPE_CHECKING:
     import sqlite3

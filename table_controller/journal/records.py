@@ -11,8 +11,8 @@ from typing import Any, Final, Union
 import msgspec
 
 from table_controller.journal import former_names
-from table_controller.journal.roll import RosterEntry
-from table_controller.journal.terms import TableTerms
+from table_controller.journal.credential_roster import RosterEntry
+from table_controller.journal.table_terms import TableTerms
 from table_controller.table.decisions import Decision
 from table_controller.table.events import Event, Person
 

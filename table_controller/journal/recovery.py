@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec.structs import replace
 
-from firmware_bridge.decoding import UNDECODABLE
+from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import JournalNewer, RecordUnreadable, ReplayDiffers, VersionsDiffer
 from table_controller.journal import records as rec
 from table_controller.journal.chain import FIRST_SEQ, RESTORED, START, STOP
@@ -19,7 +19,7 @@ from table_controller.journal.finding_log import FindingLog
 from table_controller.journal.former_names import renew_snapshot
 from table_controller.journal.hit_log import HitLog
 from table_controller.journal.migrations import REVERT_FIRST, FIRST_EDITION, changed_digests, migrate, state_schema
-from table_controller.journal.roll import CredentialRoster
+from table_controller.journal.credential_roster import CredentialRoster
 from table_controller.journal.timers import Timers
 from table_controller.ledger.meter import MeterRules, meter_rules
 from table_controller.ledger.money import TWO_PERSON_KINDS, document_key, slip_number, add_to_runs
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from table_controller.journal.chain import Record
-    from table_controller.journal.port import JournalReader
+    from table_controller.journal.interfaces import JournalReader
     from table_controller.table.core import Table
 
 _STATES: Final = msgspec.msgpack.Decoder(TableState)

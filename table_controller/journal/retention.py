@@ -17,7 +17,7 @@ from table_controller.journal.segment import (
     remove_database,
     empty_log,
 )
-from table_controller.journal.tip import sync_folder
+from table_controller.journal.head_file import sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,8 +11,8 @@ import msgspec
 
 from firmware_bridge.errors import JournalBusy, JournalDamaged, JournalGone, JournalNewer
 from table_controller.journal.chain import FORMAT, SNAPSHOT, ChainBroken, Record, check_records, snapshot_digest
-from table_controller.journal.tip import sync_folder
-from table_controller.journal.trouble import map_errors
+from table_controller.journal.head_file import sync_folder
+from table_controller.journal.error_mapping import map_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -45,8 +45,8 @@ from table_controller.journal.chain import (
 )
 from table_controller.journal.retention import ClosedSegment, inspect_closed, retire, choose_to_retire
 from table_controller.journal.segment import SnapshotRecord, SegmentPlace, JournalSegment, StoredSnapshot, file_name, open_read_only, remove_database
-from table_controller.journal.tip import JournalHead, HeadFile, create_head_file, read_head
-from table_controller.journal.trouble import STORAGE_ERRORS, map_errors, to_pitbox_error
+from table_controller.journal.head_file import JournalHead, HeadFile, create_head_file, read_head
+from table_controller.journal.error_mapping import STORAGE_ERRORS, map_errors, to_pitbox_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

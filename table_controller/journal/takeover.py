@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from firmware_bridge.decoding import UNDECODABLE
+from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import CopyTakenOver, JournalDamaged
 from table_controller.journal import reader
-from table_controller.journal.tip import sync_folder
+from table_controller.journal.head_file import sync_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

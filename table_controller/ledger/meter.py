@@ -19,7 +19,7 @@ from table_controller.ledger.money import (
     Transfer,
     format_dollars,
 )
-from table_controller.rulebook.settlement.round import Seat
+from table_controller.rulebook.settlement.dealt_round import Seat
 from table_controller.rulebook.settlement.terms import SettlementTerms, line_result
 
 if TYPE_CHECKING:

@@ -14,26 +14,27 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from firmware_bridge.decoding import UNDECODABLE
+from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import BadFault, BoxLocked, PitboxError
 from table_controller import rulebook
-from table_controller.addresses import host_name, is_loopback
-from table_controller.panel import acts, words
-from table_controller.panel.desk import RequestResult, make_refusal
-from table_controller.panel.dossiers import list_fault_reports
-from table_controller.panel.followed import StreamResponse
+from table_controller.host.addresses import host_name, is_loopback
+from table_controller.panel import request_types
+from table_controller.panel import labels
+from table_controller.panel.request_handler import RequestResult, make_refusal
+from table_controller.panel.fault_reports import list_fault_reports
+from table_controller.panel.stream_response import StreamResponse
 from table_controller.panel.history import read_history
 from table_controller.panel.live import SIGN
 from table_controller.panel.metrics import TYPE, counters_text
 from table_controller.panel.view import last_hits
-from table_controller.quota import Origin, Rank, origin_of
+from table_controller.host.quota import Origin, Rank, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
 
     from starlette.requests import Request
 
-    from table_controller.panel.archive import RoundIndex
+    from table_controller.panel.round_index import RoundIndex
     from table_controller.panel.live import PageStream
     from table_controller.panel.panel import Panel
     from table_controller.panel.sessions import PanelSession
@@ -80,7 +81,7 @@ def _marked(page: bytes) -> bytes:
 class SignOnBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The body of a sign-on request."""
 
-    who: acts.ShownCredential
+    who: request_types.ShownCredential
 
 
 class SignShownBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -241,7 +242,7 @@ class PanelApp:
             return JSONResponse({"role": None, "bench": self._panel.bench is not None})
         return JSONResponse({
             "role": session.who.role, "id": session.who.id, "page": session.open_page(request.headers.get(PAGE_HEADER, "")),
-            "each_time": session.who.role in acts.ROLES_WITH_PIN_EACH_TIME, "bench": self._panel.bench is not None,
+            "each_time": session.who.role in request_types.ROLES_WITH_PIN_EACH_TIME, "bench": self._panel.bench is not None,
         })  # fmt: skip
 
     async def _sign_on(self, request: Request) -> Response:
@@ -397,7 +398,7 @@ class PanelApp:
 
     async def _labels(self, _request: Request) -> Response:
         """The labels of reports and orders, for menus."""
-        return JSONResponse({"reports": words.REPORTS, "orders": words.ORDERS})
+        return JSONResponse({"reports": labels.REPORTS, "orders": labels.ORDERS})
 
     async def _clause(self, request: Request) -> Response:
         """The text of a clause or of a reading."""

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from table_controller.quota import Origin, Quota, Admission
-from table_controller.repeated_log import ServerLog
+from table_controller.host.quota import Origin, Quota, Admission
+from table_controller.host.repeated_log import ServerLog
 
 if TYPE_CHECKING:
     import logging
     from collections.abc import Callable
     from ssl import SSLContext
 
-    from table_controller.repeated_log import RepeatedLog
+    from table_controller.host.repeated_log import RepeatedLog
 
 # Most connections, including streams: for strangers; for strangers and known addresses; for all with the table's own
 # screens.

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.shoe.state import ShoeView
 from devices.shuffler.state import ShufflerView
 from table_controller.catalogue import catalogue
-from table_controller.cli.card_path import draw_path
-from table_controller.cli.shoe_path import draw_shoe
-from table_controller.controller.service_calls import BEGIN_TEST, LEAVE_TEST, orders_of
-from table_controller.journal.wording import to_words
-from table_controller.panel.words import sentence, service_text
+from table_controller.cli.render.card_path import draw_path
+from table_controller.cli.render.shoe_path import draw_shoe
+from table_controller.maintenance.service_calls import BEGIN_TEST, LEAVE_TEST, orders_of
+from table_controller.journal.record_text import to_words
+from table_controller.panel.labels import sentence, service_text
 
 if TYPE_CHECKING:
     from firmware_bridge.errors import PitboxError

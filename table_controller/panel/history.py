@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from table_controller.cli.jams import known_faults, reason_titles
-from table_controller.controller.wear import WEAR_FOLDER, PARTS, WearStore, warnings_of
+from table_controller.cli.commands.faults import known_faults, reason_titles
+from table_controller.maintenance.wear import WEAR_FOLDER, PARTS, WearStore, warnings_of
 from table_controller.diagnosis.drift import excess, margins
 from table_controller.diagnosis.history import FaultHistory, HistoryRow
 from table_controller.diagnosis.summary import cause_of, summarize
 from table_controller.journal import records as rec
-from table_controller.journal.wording import decode_body, to_words
+from table_controller.journal.record_text import decode_body, to_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from table_controller.diagnosis.drift import Wear
     from table_controller.diagnosis.summary import Summary
     from table_controller.journal.chain import Record
-    from table_controller.panel.reading import JournalAccess
+    from table_controller.panel.journal_access import JournalAccess
 
 # The newest records that are read; `pitbox faults` reads them all.
 MAX_RECORDS: Final = 20_000

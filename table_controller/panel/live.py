@@ -16,15 +16,15 @@ from table_controller.controller.lock_window import LockWindow
 from table_controller.panel.devices import devices, error_view
 from table_controller.panel.metrics import EventCounters
 from table_controller.panel.view import finding_view, meter_view, machines_in_test_mode, table_view
-from table_controller.quota import Quota, origin_of
+from table_controller.host.quota import Quota, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from table_controller.controller.box import Box
-    from table_controller.controller.loop import DurableStep
-    from table_controller.panel.archive import RoundIndex
-    from table_controller.quota import Origin, Admission
+    from table_controller.controller.controller import DurableStep
+    from table_controller.panel.round_index import RoundIndex
+    from table_controller.host.quota import Origin, Admission
 
 # Steps within this time (s) become one message, so that a burst of bets costs one update.
 GATHER_S: Final = 0.04

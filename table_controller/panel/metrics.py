@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import HoldOpened, StateChanged, RequestRefused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from table_controller.controller.loop import DurableStep
+    from table_controller.controller.controller import DurableStep
 
 TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _Sample = tuple["Mapping[str, str]", int]

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import ConfigurationError, PanelNotServed
-from table_controller.addresses import is_loopback
+from table_controller.host.addresses import is_loopback
 from table_controller.panel.panel import Panel
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from table_controller.config import PanelConfig
     from table_controller.controller.box import Box
-    from table_controller.panel.desk import Check
+    from table_controller.panel.request_handler import Check
     from table_controller.panel.panel import SimulatedMachines
 
 # Graceful shutdown (s), after all streams have ended.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from table_controller.people import CredentialHolder
+    from table_controller.access.people_file import CredentialHolder
 
 # A session ends after this time without a request (s); a dealer's table may be idle for longer.
 IDLE_S: Final[dict[str, float]] = {"dealer": 3600.0, "floorperson": 900.0, "technician": 900.0, "auditor": 900.0}

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from table_controller.journal.wording import to_words
+from table_controller.journal.record_text import to_words
 from table_controller.ledger.money import format_dollars
-from table_controller.panel import words
-from table_controller.table import machines as mc
+from table_controller.panel import labels
+from table_controller.table import state_machines as mc
 from table_controller.table import shuffling
 from table_controller.table.dealing import places_dealt
 
@@ -82,7 +82,7 @@ def _phase_text(table: Table) -> str:
     round_ = table.state.round
     if round_.state == mc.VOID:
         return f"Round {round_.number} is void"
-    return "Play is stopped" if round_.state == mc.IDLE and table.state.holds else words.PHASES[round_.state]
+    return "Play is stopped" if round_.state == mc.IDLE and table.state.holds else labels.PHASES[round_.state]
 
 
 def _place_of(position: int) -> int:
@@ -104,7 +104,7 @@ def _prompt(table: Table, prompt: Prompt, role: str) -> dict[str, Any]:
     return {
         "id": prompt.id,
         "kind": prompt.kind,
-        "text": words.question(
+        "text": labels.question(
             prompt.kind,
             seat=seat,
             deck=prompt.deck,
@@ -120,7 +120,7 @@ def _prompt(table: Table, prompt: Prompt, role: str) -> dict[str, Any]:
         "seats": _seats_of(table, prompt),
         "one_seat": prompt.kind in ("first_arrival", "cover_seat"),
         "clauses": [clause for clause in prompt.clauses if clause != table.context.edition.chapter],
-        "evidence": [words.evidence(what) for what in prompt.evidence],
+        "evidence": [labels.evidence(what) for what in prompt.evidence],
         "seat": prompt.seat,
         "slot": prompt.slot,
         "deck": prompt.deck,
@@ -131,14 +131,14 @@ def _prompt(table: Table, prompt: Prompt, role: str) -> dict[str, Any]:
 def _because(hold: Hold) -> str:
     """Return why the question of an irregularity is asked: what happened, and where."""
     about = ", ".join(_about(hold))
-    return words.sentence(words.meaning(hold.trigger) or to_words(hold.trigger)) + (f" ({about})" if about else "")
+    return labels.sentence(labels.meaning(hold.trigger) or to_words(hold.trigger)) + (f" ({about})" if about else "")
 
 
 def _choice(table: Table, prompt: Prompt, hold: Hold | None, choice: str) -> str:
     """Return the label of an answer; the choices of a ruling also name their outcomes."""
-    label = words.answer(choice)
+    label = labels.answer(choice)
     if choice == "give_up" and prompt.slot is not None:
-        return f"Take {words.machine_name(prompt.slot).lower()} out of service"
+        return f"Take {labels.machine_name(prompt.slot).lower()} out of service"
     if prompt.kind == "choose" and hold is not None and choice in hold.choices:
         known = {*label.lower().split(), *to_words(choice).split(), "round", "deck"}
         orders = ", ".join(to_words(what) for what in hold.choices[choice] if not set(to_words(what).split()) <= known)
@@ -187,15 +187,15 @@ def _next(table: Table, role: str, prompts: list[dict[str, Any]], reasons: tuple
             return {"how": "bring", "text": "Add a deck", "who": "dealer"}
         if not reasons:
             return {"how": "open_round", "text": "Open the round", "who": "dealer"}
-        return {"how": "blocked", "text": words.sentence(reasons[0].evidence), "who": reasons[0].clears}
-    return {"how": "wait", "text": words.PHASES[state], "who": "nobody"}
+        return {"how": "blocked", "text": labels.sentence(reasons[0].evidence), "who": reasons[0].clears}
+    return {"how": "wait", "text": labels.PHASES[state], "who": "nobody"}
 
 
 def _hands(table: Table) -> str:
     """Return what the dealer must do without a question, because a machine detects when it is done."""
     state, c = table.state, table.context
     if state.round.in_slot is not None:
-        return f"Deal the stack to {words.place_name(state.round.in_slot)}"
+        return f"Deal the stack to {labels.place_name(state.round.in_slot)}"
     if any(issued.act == "arm_dice" for issued in state.commands.values()) or _dice_wait(table):
         return "Shake the dice three times, lid off"
     shuffler = c.shuffler
@@ -216,7 +216,7 @@ def _dice_wait(table: Table) -> bool:
 def _doing(table: Table) -> list[str]:
     """Return what machines do now, without duplicates."""
     texts = [
-        words.COMMANDS_UNDER_WAY.get(issued.act, "{slot} works").format(slot=words.machine_name(issued.slot))
+        labels.COMMANDS_UNDER_WAY.get(issued.act, "{slot} works").format(slot=labels.machine_name(issued.slot))
         for issued in table.state.commands.values()
     ]
     return list(dict.fromkeys(texts))
@@ -227,10 +227,10 @@ def _doing(table: Table) -> list[str]:
 
 def _reason(reason: DenialReason) -> dict[str, str]:
     return {
-        "text": words.sentence(reason.text),
+        "text": labels.sentence(reason.text),
         "clause": reason.clause,
         "clears": reason.clears,
-        "evidence": words.sentence(reason.evidence),
+        "evidence": labels.sentence(reason.evidence),
         "key": reason.key,
     }
 
@@ -238,22 +238,22 @@ def _reason(reason: DenialReason) -> dict[str, str]:
 def _hold(hold: Hold) -> dict[str, Any]:
     return {
         "id": hold.id,
-        "text": words.sentence(words.title(hold.trigger)),
-        "meaning": words.meaning(hold.trigger),
+        "text": labels.sentence(labels.title(hold.trigger)),
+        "meaning": labels.meaning(hold.trigger),
         "about": _about(hold),
         "slot": hold.slot,
         "clauses": list(hold.clauses),
         "clears": hold.acknowledges,
-        "outcomes": [words.outcome(outcome) for outcome in hold.outcomes],
-        "steps": [words.question(step, deck=hold.deck, slot=hold.slot, seat=hold.seat, trigger=hold.trigger)
+        "outcomes": [labels.outcome(outcome) for outcome in hold.outcomes],
+        "steps": [labels.question(step, deck=hold.deck, slot=hold.slot, seat=hold.seat, trigger=hold.trigger)
                   for step in hold.steps],
         "round": hold.this_round,
     }  # fmt: skip
 
 
 def _about(hold: Hold) -> list[str]:
-    seat = "" if hold.seat is None else words.place_name(hold.seat)
-    machine = "" if hold.slot is None else words.machine_name(hold.slot)
+    seat = "" if hold.seat is None else labels.place_name(hold.seat)
+    machine = "" if hold.slot is None else labels.machine_name(hold.slot)
     return [part for part in (machine, hold.deck and f"deck {hold.deck}", seat) if part]
 
 
@@ -270,7 +270,7 @@ def _deck(table: Table, deck: Deck, left: Mapping[str, float]) -> dict[str, Any]
         "name": deck.name,
         "state": deck.state,
         "text": to_words(deck.state),
-        "place_text": words.with_machine_names(deck.place.replace("/gate", ", behind its gate")),
+        "place_text": labels.with_machine_names(deck.place.replace("/gate", ", behind its gate")),
         "verified": deck.verified,
         "expired": expired,
         "hours": hours,
@@ -390,7 +390,7 @@ def finding_view(logged: LoggedFinding) -> dict[str, Any]:
         "what": logged.what,
         "kind": logged.kind,
         "severity": logged.severity,
-        "text": words.with_machine_names(logged.text),
+        "text": labels.with_machine_names(logged.text),
         "rounds": list(logged.rounds),
         "clauses": list(logged.clauses),
     }
@@ -408,7 +408,7 @@ def _meter_rules(table: Table) -> dict[str, Any] | None:
 def machines_in_test_mode(table: Table) -> list[str]:
     """Return the names of the machines in test mode, which every page shows."""
     return [
-        words.machine_name(name) + (f" (fault report {slot.return_procedure.fault_report})" if slot.return_procedure.fault_report else "")
+        labels.machine_name(name) + (f" (fault report {slot.return_procedure.fault_report})" if slot.return_procedure.fault_report else "")
         for name, slot in table.state.slots.items()
         if slot.return_procedure is not None and slot.return_procedure.testing
     ]
@@ -420,7 +420,7 @@ def _slots(table: Table) -> list[dict[str, Any]]:
             "name": name,
             "kind": slot.kind,
             "state": slot.state,
-            "text": words.service_text(slot.state),
+            "text": labels.service_text(slot.state),
             "deck": slot.deck,
         }
         for name, slot in table.state.slots.items()

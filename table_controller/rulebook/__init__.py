@@ -11,9 +11,9 @@ check_submission(edition, raw)             the certificate holder's choices, or 
 Import `cards`, `hands`, `settlement` and `payback` by name: ranking of hands, settlement of wagers, expected paybacks.
 """
 
-from table_controller.rulebook.load import edition
+from table_controller.rulebook.loader import edition
 from table_controller.rulebook.lookup import DEFAULT_READING, Ruling, default_ruling, order_by_precedence, find_ruling
-from table_controller.rulebook.rows import Choice, Conditions, Facts, NumberReference, IrregularityRow
+from table_controller.rulebook.irregularity_rows import Choice, Conditions, Facts, NumberReference, IrregularityRow
 from table_controller.rulebook.schema import Edition
 from table_controller.rulebook.submission import Submission, check_submission, default_submission
 from table_controller.rulebook.texts import (

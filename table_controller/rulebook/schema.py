@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from table_controller.rulebook.rows import IrregularityRow
+from table_controller.rulebook.irregularity_rows import IrregularityRow
 from table_controller.rulebook.vocabulary import DealingName, Trigger
 
 

@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeVar
 import msgspec
 
 from firmware_bridge.errors import BadRulebook
-from table_controller.rulebook.load import CHAPTERS, read
+from table_controller.rulebook.loader import CHAPTERS, read
 from table_controller.rulebook.vocabulary import OUTCOMES, TRIGGERS, Outcome
 
 EnforcedBy = Literal["device", "prompt", "compute", "record", "outside"]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import SeatUndecided
-from table_controller.table import booking, side
-from table_controller.table import machines as mc
+from table_controller.table import progressive_bets
+from table_controller.table import side_wagers
+from table_controller.table import state_machines as mc
 from table_controller.table.irregularities import close_bets, open_hold
 from table_controller.table.state import Progressive, Round, SeatBets, SpotReport
 
@@ -245,9 +246,9 @@ def advance(c: Context) -> None:
                 "bet_without_wager",
                 f"seat {seat}: a progressive bet without a wager; it does not count and is returned",
             )
-            booking.return_bets(c, [seat], c.clauses("seats"))
+            progressive_bets.return_bets(c, [seat], c.clauses("seats"))
             open_hold(c, "bet_without_wager", seat=seat)
-    elif side.ask_entries(c) and side.ask_lammers(c):
+    elif side_wagers.ask_entries(c) and side_wagers.ask_lammers(c):
         c.fire_round("lock")
 
 
@@ -268,7 +269,7 @@ def _advance_bets(c: Context) -> None:
     elif rules.start_key and not c.state.round.started:
         c.ask("start_game", "dealer", clauses=c.clauses("lockout"))
     else:
-        booking.accept_bets(c)
+        progressive_bets.accept_bets(c)
         _refuse_unreasonable(c)
         if c.is_round_stopped:
             return
@@ -323,7 +324,7 @@ def _seats(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
 
 def call_off(c: Context) -> None:
     """End the round before a card is dealt, because no seat has a wager."""
-    booking.void_bets(c, c.clauses("seats"))
+    progressive_bets.void_bets(c, c.clauses("seats"))
     close_bets(c)
     c.fire_round("void")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger.meter import WHOLE_BP
 from table_controller.ledger.money import ACCOUNTS
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import MeterPlay
 
 if TYPE_CHECKING:

@@ -9,27 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from table_controller.table import (
-    betting,
-    copy_watch,
-    cutting,
-    dealing,
-    decks,
-    enrolment,
-    hits,
-    meters,
-    opening,
-    orders,
-    playing,
-    restart,
-    service,
-    shuffling,
-    side,
-    signs,
-    starting,
-    steps,
-    stub,
-)
+from table_controller.table import betting, cutting, dealing, decks, enrolment, hits, orders, playing, restart, service, shuffling, stub
+from table_controller.table import second_copy
+from table_controller.table import meter_adjustments
+from table_controller.table import deck_opening
+from table_controller.table import side_wagers
+from table_controller.table import meter_visibility
+from table_controller.table import starting_position
+from table_controller.table import hold_steps
 from table_controller.table import events as ev
 from table_controller.table.context import Context
 from table_controller.table.decisions import Prompt
@@ -130,19 +117,19 @@ class Table:
 
 # What follows from the state alone, in the order of a round.
 _ADVANCE: Final = (
-    steps.advance, opening.advance, opening.ask_stored_deck, shuffling.advance, cutting.advance, betting.advance,
-    starting.advance, dealing.advance, stub.advance, playing.advance, hits.advance, meters.advance, orders.advance,
+    hold_steps.advance, deck_opening.advance, deck_opening.ask_stored_deck, shuffling.advance, cutting.advance, betting.advance,
+    starting_position.advance, dealing.advance, stub.advance, playing.advance, hits.advance, meter_adjustments.advance, orders.advance,
 )  # fmt: skip
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------
 
 _ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
-    **opening.ANSWERS, **shuffling.ANSWERS, **cutting.ANSWERS, **betting.ANSWERS, **starting.ANSWERS,
-    **dealing.ANSWERS, **stub.ANSWERS, **playing.ANSWERS, **orders.ANSWERS, **side.ANSWERS, **hits.ANSWERS,
+    **deck_opening.ANSWERS, **shuffling.ANSWERS, **cutting.ANSWERS, **betting.ANSWERS, **starting_position.ANSWERS,
+    **dealing.ANSWERS, **stub.ANSWERS, **playing.ANSWERS, **orders.ANSWERS, **side_wagers.ANSWERS, **hits.ANSWERS,
 }  # fmt: skip
 _CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {
-    **opening.CHECKS, **cutting.CHECKS, **betting.CHECKS, **starting.CHECKS, **side.CHECKS, **hits.CHECKS,
+    **deck_opening.CHECKS, **cutting.CHECKS, **betting.CHECKS, **starting_position.CHECKS, **side_wagers.CHECKS, **hits.CHECKS,
 }  # fmt: skip
 
 
@@ -156,13 +143,13 @@ def _answer(c: Context, event: ev.Answer) -> None:
     if objection is not None:
         c.refuse(objection)
         return
-    reasons = steps.reasons_against_return(c, prompt, event)
+    reasons = hold_steps.reasons_against_return(c, prompt, event)
     if reasons:
         c.refuse("return_to_service", *reasons)
         return
     c.close_prompt(prompt, event.choice)
     if prompt.hold is not None:
-        steps.on_step_answered(c, prompt, event)
+        hold_steps.on_step_answered(c, prompt, event)
     else:
         _ANSWERS[prompt.kind.partition("/")[0]](c, prompt, event)
 
@@ -190,8 +177,8 @@ def _due(c: Context, event: ev.Due) -> None:
     elif kind == "deck_age":
         deck, _, hours = about.rpartition("/")
         decks.on_deck_aged(c, deck, int(hours))
-    elif kind == starting.DICE_TIMER:
-        starting.on_dice_expired(c)
+    elif kind == starting_position.DICE_TIMER:
+        starting_position.on_dice_expired(c)
 
 
 def _dealer_changed(c: Context, event: ev.DealerChanged) -> None:
@@ -199,12 +186,12 @@ def _dealer_changed(c: Context, event: ev.DealerChanged) -> None:
     if event.who.role != "dealer":
         c.refuse("only a dealer can take over a table")
         return
-    starting.hand_over_shaker(c, event.who.credential)
+    starting_position.hand_over_shaker(c, event.who.credential)
     c.state.burn_dealer = c.edition.burn.per_dealer
 
 
 _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
-    ev.DeckReceived: opening.on_deck_received,
+    ev.DeckReceived: deck_opening.on_deck_received,
     ev.OpenRound: betting.on_open_round,
     ev.NoMoreBets: betting.on_no_more_bets,
     ev.Answer: _answer,
@@ -212,15 +199,15 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.Ordered: orders.on_ordered,
     ev.DealerChanged: _dealer_changed,
     ev.SlotOrdered: service.on_slot_ordered,
-    ev.MeterCorrected: meters.on_meter_corrected,
-    ev.MeterReset: meters.on_meter_reset,
-    ev.MeterParameters: meters.on_meter_parameters,
-    ev.MeterClosed: meters.on_meter_closed,
-    ev.MeterOpened: meters.on_meter_opened,
-    ev.OverflowTransferred: meters.on_overflow_transferred,
+    ev.MeterCorrected: meter_adjustments.on_meter_corrected,
+    ev.MeterReset: meter_adjustments.on_meter_reset,
+    ev.MeterParameters: meter_adjustments.on_meter_parameters,
+    ev.MeterClosed: meter_adjustments.on_meter_closed,
+    ev.MeterOpened: meter_adjustments.on_meter_opened,
+    ev.OverflowTransferred: meter_adjustments.on_overflow_transferred,
     ev.DeviceEnrolled: enrolment.on_device_enrolled,
     ev.KeysRevoked: enrolment.on_keys_revoked,
-    ev.SignShown: signs.on_sign_shown,
+    ev.SignShown: meter_visibility.on_sign_shown,
     ev.SlotChanged: service.on_slot_changed,
     ev.ReturnStepChanged: service.on_return_step_changed,
     ev.CardsInserted: shuffling.on_cards_inserted,
@@ -239,11 +226,11 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.ShoeFault: dealing.on_shoe_fault,
     ev.FaceUpSeen: dealing.on_face_up_seen,
     ev.CoverCardOut: cutting.on_cover_card_out,
-    ev.DiceOpened: starting.on_dice_opened,
-    ev.DiceRead: starting.on_dice_read,
-    ev.NoRollReported: starting.on_no_roll_reported,
-    ev.NumberDrawn: starting.on_number_drawn,
-    ev.ButtonSeen: starting.on_button_seen,
+    ev.DiceOpened: starting_position.on_dice_opened,
+    ev.DiceRead: starting_position.on_dice_read,
+    ev.NoRollReported: starting_position.on_no_roll_reported,
+    ev.NumberDrawn: starting_position.on_number_drawn,
+    ev.ButtonSeen: starting_position.on_button_seen,
     ev.BetSensed: betting.on_bet_sensed,
     ev.SeatLatched: betting.on_seat_latched,
     ev.EarlierLatchReported: betting.on_earlier_latch_reported,
@@ -253,8 +240,8 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.Due: _due,
     ev.BoxStarted: restart.on_box_started,
     ev.BoxHalted: restart.on_box_halted,
-    ev.CopyAwaited: copy_watch.on_copy_awaited,
-    ev.CopyReached: copy_watch.on_copy_reached,
-    ev.CopyDamaged: copy_watch.on_copy_damaged,
-    ev.CopyAbsenceConfirmed: copy_watch.on_copy_absence_confirmed,
+    ev.CopyAwaited: second_copy.on_copy_awaited,
+    ev.CopyReached: second_copy.on_copy_reached,
+    ev.CopyDamaged: second_copy.on_copy_damaged,
+    ev.CopyAbsenceConfirmed: second_copy.on_copy_absence_confirmed,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from table_controller.table import dealing, decks
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.state import GATE
 
 if TYPE_CHECKING:

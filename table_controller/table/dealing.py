@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from table_controller.ledger import cards as book
 from table_controller.rulebook import find_ruling
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.irregularities import open_hold
 from table_controller.table.state import HANDS, PLAIN_SHOE
 

@@ -9,7 +9,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import cards as book
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.irregularities import open_hold
 from table_controller.table.state import GONE, RACK, TRAY, Deck
 

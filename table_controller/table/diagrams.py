@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from table_controller.table.machines import MACHINES
+from table_controller.table.state_machines import MACHINES
 
 # The names on the command line.
 NAMES: Final = tuple(name.upper() for name in MACHINES)

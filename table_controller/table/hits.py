@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import hits as ledger
 from table_controller.ledger import meter
-from table_controller.table import booking
-from table_controller.table import machines as mc
+from table_controller.table import progressive_bets
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import HitClaimed, RequestRefused
 from table_controller.table.playing import settle_order
 
@@ -36,14 +36,14 @@ def advance(c: Context) -> None:
         return
     # A refused request must not change the state.
     if not money.book.entries and not any(isinstance(decision, RequestRefused) for decision in c.out):
-        booking.record_entry(c, meter.open_meter(money.book, rules))
+        progressive_bets.record_entry(c, meter.open_meter(money.book, rules))
     if not money.bets or not (money.settles or (round_.state == mc.SETTLING and not c.is_round_stopped)):
         return
     _lose_abandoned(c)
     _ask_claims(c)
     for hit in list(money.hits.values()):
         _ask_next(c, hit)
-    if (booking.are_main_wagers_settled(c) or money.settles) and not _claims_open(c):
+    if (progressive_bets.are_main_wagers_settled(c) or money.settles) and not _claims_open(c):
         _ask_envy(c)
 
 
@@ -54,9 +54,9 @@ def _lose_abandoned(c: Context) -> None:
         if bet.state != "open":
             continue
         if seat in c.state.round.dead:
-            booking.settle_bet(c, seat, "lost", c.clauses("leaves"))
+            progressive_bets.settle_bet(c, seat, "lost", c.clauses("leaves"))
         elif folded and c.state.round.decided.get(seat) == "fold":
-            booking.settle_bet(c, seat, "lost", c.clauses("folded_bet"))
+            progressive_bets.settle_bet(c, seat, "lost", c.clauses("folded_bet"))
 
 
 def _claims_open(c: Context) -> bool:
@@ -73,7 +73,7 @@ def _ask_claims(c: Context) -> None:
     assert rules is not None
     for seat in settle_order(c):
         bet = money.bets.get(seat)
-        if bet is not None and bet.state == "open" and (booking.is_claim_next(c, seat) or money.settles):
+        if bet is not None and bet.state == "open" and (progressive_bets.is_claim_next(c, seat) or money.settles):
             hands = (award.hand for award in rules.awards)
             c.ask("progressive", "dealer", NO_WIN, *hands, seat=seat, clauses=c.clauses("claim"))
             return
@@ -101,12 +101,12 @@ def _ask_envy(c: Context) -> None:
     """After all progressive bets, ask which hands pay envy and that it was paid (F9)."""
     rules, money = c.meter, c.state.money
     assert rules is not None
-    if booking.is_announcement_due(c):
+    if progressive_bets.is_announcement_due(c):
         return
     for seat in settle_order(c):
-        if not booking.seats_paid_envy(c, seat):
+        if not progressive_bets.seats_paid_envy(c, seat):
             continue
-        hand = booking.envy_line(c, seat)
+        hand = progressive_bets.envy_line(c, seat)
         if hand is None:
             c.ask("envy_line", "dealer", NO_ENVY, *rules.envied, seat=seat, clauses=c.clauses("envy_line"))
         elif hand and seat not in money.envy_paid:
@@ -130,9 +130,9 @@ def _claimed(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     assert rules is not None
     assert prompt.seat is not None
     if answer.choice == NO_WIN:
-        booking.settle_bet(c, prompt.seat, "lost", c.clauses("claim"))
+        progressive_bets.settle_bet(c, prompt.seat, "lost", c.clauses("claim"))
         return
-    booking.settle_bet(c, prompt.seat, "won", c.clauses("award"))
+    progressive_bets.settle_bet(c, prompt.seat, "won", c.clauses("award"))
     number = c.state.round.number
     hit, entry = ledger.claim(money.book, rules, c.fresh_id(), number, prompt.seat, answer.choice)
     hit.dealers = [answer.who.identity]
@@ -142,7 +142,7 @@ def _claimed(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 
 def _refused(c: Context, hit: Hit, prompt: Prompt, answer: ev.Answer) -> None:
     """Withdraw a claim and ask the dealer again for the hand. A new claim comes after all other claims."""
-    booking.withdraw_hit(c, hit, prompt.clauses)
+    progressive_bets.withdraw_hit(c, hit, prompt.clauses)
     c.state.money.bets[hit.seat].state = "open"
     c.record_finding(
         "claim_withdrawn", f"seat {hit.seat}: {hit.hand} was claimed; {answer.who.credential} answered {answer.choice}"
@@ -153,7 +153,7 @@ def _confirmed(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     hit = _hit(c, prompt)
     hit.dealers.append(answer.who.identity)
     if answer.choice == "winning":
-        booking.fire_hit(c, hit, "confirm")
+        progressive_bets.fire_hit(c, hit, "confirm")
     else:
         _refused(c, hit, prompt, answer)
 
@@ -163,7 +163,7 @@ def _light(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     hit = _hit(c, prompt)
     hit.dealers.append(answer.who.identity)
     if answer.choice == "lit":
-        booking.fire_hit(c, hit, "see_light")
+        progressive_bets.fire_hit(c, hit, "see_light")
     else:
         hit.dark = True
         c.record_finding("light_dark", f"seat {hit.seat}: its bet was accepted, but its light is off")
@@ -173,7 +173,7 @@ def _looked_up(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     hit = _hit(c, prompt)
     hit.looked_up_by = answer.who.identity
     if answer.choice == "bet_recorded":
-        booking.fire_hit(c, hit, "see_light")
+        progressive_bets.fire_hit(c, hit, "see_light")
     else:
         _refused(c, hit, prompt, answer)
 
@@ -184,21 +184,21 @@ def _validated(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
         _refused(c, hit, prompt, answer)
         return
     hit.validated_by = answer.who.identity
-    booking.fire_hit(c, hit, "validate")
+    progressive_bets.fire_hit(c, hit, "validate")
     if answer.choice == "hand_pay":
-        booking.fire_hit(c, hit, "hand_pay")
+        progressive_bets.fire_hit(c, hit, "hand_pay")
 
 
 def _paid(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
     hit = _hit(c, prompt)
-    booking.fire_hit(c, hit, "pay")
-    booking.record_entry(c, ledger.pay_from_table(c.state.money.book, hit, prompt.clauses))
+    progressive_bets.fire_hit(c, hit, "pay")
+    progressive_bets.record_entry(c, ledger.pay_from_table(c.state.money.book, hit, prompt.clauses))
 
 
 def _documented(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     hit = _hit(c, prompt)
-    booking.fire_hit(c, hit, "document")
-    booking.record_entry(c, ledger.pay_by_attendant(c.state.money.book, hit, prompt.clauses, f"slip {answer.number}"))
+    progressive_bets.fire_hit(c, hit, "document")
+    progressive_bets.record_entry(c, ledger.pay_by_attendant(c.state.money.book, hit, prompt.clauses, f"slip {answer.number}"))
 
 
 # --- who may answer about a hit, and which slip is new ----------------------------------------------------------------
@@ -247,7 +247,7 @@ def _envy_line(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 def envy_objection(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
     """Return an objection to the seats that were paid: all bettors, except boxes of the hand's own player."""
     assert prompt.seat is not None
-    due = booking.seats_paid_envy(c, prompt.seat)
+    due = progressive_bets.seats_paid_envy(c, prompt.seat)
     if answer.choice == "nobody" and len(due) < c.submission.adjacent_boxes:
         return None
     seats = answer.seats if answer.choice == "paid" else ()
@@ -264,12 +264,12 @@ def _envy_paid(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     assert prompt.seat is not None
     money.envy_paid.append(prompt.seat)
     if answer.choice == "paid":
-        hand, seats = booking.envy_line(c, prompt.seat), tuple(sorted(answer.seats))
+        hand, seats = progressive_bets.envy_line(c, prompt.seat), tuple(sorted(answer.seats))
         assert hand
         number = c.state.round.number
         paid, entry = ledger.pay_envy(money.book, rules, number, prompt.seat, hand, seats, prompt.clauses)
         money.envy += paid
-        booking.record_entry(c, entry)
+        progressive_bets.record_entry(c, entry)
 
 
 ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 
 from devices.service import FAULTED
 from table_controller.rulebook import TRIGGERS, default_ruling, order_by_precedence, find_ruling
-from table_controller.table import booking
-from table_controller.table import machines as mc
+from table_controller.table import progressive_bets
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import HoldOpened, WagersReturned
 from table_controller.table.state import Hold, Progressive
 
@@ -269,7 +269,7 @@ def _void(c: Context, hold: Hold) -> None:
     c.fire_round("void")
     settled = _SETTLED_WHEN_VOID if "settle_optional_wagers" in hold.outcomes else ()
     c.out.append(WagersReturned(c.state.round.number, settled, hold.clauses))
-    booking.void_bets(c, hold.clauses, settles="progressive" in settled)
+    progressive_bets.void_bets(c, hold.clauses, settles="progressive" in settled)
     close_bets(c)
     _drop_needless(c, hold)
 
@@ -295,7 +295,7 @@ def _end_settling(c: Context, hold: Hold) -> None:
     hold.this_round = True
     c.state.money.settles = False
     c.out.append(WagersReturned(c.state.round.number, (), hold.clauses))
-    booking.void_bets(c, hold.clauses)
+    progressive_bets.void_bets(c, hold.clauses)
     _drop_needless(c, hold)
     for other in c.state.holds.values():
         other.outcomes = tuple(each for each in other.outcomes if each != "settle_optional_wagers")
@@ -323,7 +323,7 @@ def return_hand_wagers(c: Context, hold: Hold) -> None:
         c.record_finding(
             "envy_void", f"seat {hold.seat}: its hand is void; the dealer takes back the envy paid for it or to it"
         )
-    booking.void_hand(c, hold.seat, hold.clauses)
+    progressive_bets.void_hand(c, hold.seat, hold.clauses)
 
 
 def _ante_alone(c: Context, hold: Hold) -> bool:

@@ -8,8 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from table_controller.rulebook import TRIGGERS
-from table_controller.table import cutting, dealing, decks, opening, playing, service, starting
-from table_controller.table import machines as mc
+from table_controller.table import cutting, dealing, decks, playing, service
+from table_controller.table import deck_opening
+from table_controller.table import starting_position
+from table_controller.table import state_machines as mc
 from table_controller.table.irregularities import open_hold, open_ordered_hold
 from table_controller.table.view import SHOES, START_KINDS, slot_label
 
@@ -51,7 +53,7 @@ def _report(c: Context, event: ev.IrregularityReported) -> None:
     if event.trigger in _FACE_UP:
         dealing.report_face_up(c, event.seat, 2 if event.trigger == "face_up_card_more" else 1)
     elif event.trigger in _DICE:
-        starting.report_no_roll(c, cast("Trigger", event.trigger), c.start_slot)
+        starting_position.report_no_roll(c, cast("Trigger", event.trigger), c.start_slot)
     elif event.trigger == "player_leaves":
         assert event.seat is not None
         c.state.round.leaving.append(event.seat)
@@ -191,7 +193,7 @@ def _table_idle(c: Context, _event: ev.Ordered) -> str | None:
         return "a round or an irregularity is open"
     if c.is_lifted(c.edition.idle.clause):
         return f"not needed with the approved device ({c.edition.approved_device.clause})"
-    opening.begin_idle(c)
+    deck_opening.begin_idle(c)
     return None
 
 

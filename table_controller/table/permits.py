@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, get_args
 import msgspec
 
 from devices.service import CLEARED, UNSIGNED, UNVERIFIED
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Actuation, Order, DenialReason
 from table_controller.table.state import RACK
 from table_controller.table.view import slot_label

@@ -8,8 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import cards as book
-from table_controller.table import booking, dealing, decks, side, starting
-from table_controller.table import machines as mc
+from table_controller.table import dealing, decks
+from table_controller.table import progressive_bets
+from table_controller.table import side_wagers
+from table_controller.table import starting_position
+from table_controller.table import state_machines as mc
 from table_controller.table.irregularities import close_bets, open_hold
 from table_controller.table.state import Round
 
@@ -81,24 +84,24 @@ def _play(c: Context) -> None:
 def _settle(c: Context) -> None:
     """Settle seat by seat: main wager, side wagers, hand; then envy, and the hands that stayed for it."""
     round_ = c.state.round
-    if _collect_surrendered(c, round_.surrendered) or booking.delays_settlement(c):
+    if _collect_surrendered(c, round_.surrendered) or progressive_bets.delays_settlement(c):
         return
     counting = [seat for seat in round_.surrendered if seat not in round_.settled]
     if counting and not round_.envy:
         _count_surrendered(c, counting[0])
         return
     for seat in round_.settled:
-        if not side.ask_side_settlement(c, seat):
+        if not side_wagers.ask_side_settlement(c, seat):
             return
         if seat not in round_.surrendered:
-            side.rack_hand(c, seat)
+            side_wagers.rack_hand(c, seat)
     waiting = [seat for seat in settle_order(c) if seat not in round_.settled and seat not in round_.surrendered]
     if waiting:
         _settle_next(c, waiting[0])
-    elif all(side.ask_side_settlement(c, seat) for seat in counting) and side.ask_envy(c):
+    elif all(side_wagers.ask_side_settlement(c, seat) for seat in counting) and side_wagers.ask_envy(c):
         if counting:
             _count_surrendered(c, counting[0])
-        elif side.ask_collection(c):
+        elif side_wagers.ask_collection(c):
             c.fire_round("finish")
 
 
@@ -133,13 +136,13 @@ def may_surrender(c: Context, seat: int) -> bool:
     if rule is None or rule.window != "after_dealer_set_before_own_reveal" or round_.state != mc.SETTLING:
         return False
     shown = (*round_.settled, *round_.surrendered, *round_.reopened)
-    return seat not in shown and not side.has_side_wager(c, seat)
+    return seat not in shown and not side_wagers.has_side_wager(c, seat)
 
 
 def reopen_round(c: Context) -> None:
     """Reopen a settled round whose cards are not collected, because an error was reported."""
     c.fire_round("reopen")
-    side.return_hands_from_rack(c)
+    side_wagers.return_hands_from_rack(c)
 
 
 def _finish(c: Context) -> None:
@@ -150,7 +153,7 @@ def _finish(c: Context) -> None:
         return
     deck = c.deck
     if deck is None or deck.state != mc.IN_PLAY or (c.shuffles_per_shoe and not c.state.shoe_over):
-        if not booking.has_open_bets(c):
+        if not progressive_bets.has_open_bets(c):
             _end(c)
     else:
         _ask_to_collect(c, deck)
@@ -180,8 +183,8 @@ def _end(c: Context) -> None:
     elif c.edition.stub is not None and (round_.to_deal or round_.dealt):
         c.state.uncounted = min(c.state.uncounted + 1, c.edition.stub.every_rounds)
     if round_.state == mc.COMPLETE:
-        starting.move_button(c)
-    booking.end_round(c)
+        starting_position.move_button(c)
+    progressive_bets.end_round(c)
     c.fire_round("end")
     seats = round_.seats if c.edition.cut.offered else ()  # these seats are offered the next cut
     c.state.round = Round(round_.number, round_.state, seats=seats)
@@ -219,7 +222,7 @@ def _settled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
         c.state.round.surrendered.append(prompt.seat)
         return
     c.state.round.settled.append(prompt.seat)
-    side.rack_hand(c, prompt.seat)
+    side_wagers.rack_hand(c, prompt.seat)
 
 
 def _surrender_collected(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
@@ -234,7 +237,7 @@ def _surrender_counted(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     if answer.number != c.edition.hand.cards:
         open_hold(c, "wrong_card_count", deck=c.state.round.deck, seat=prompt.seat)
     else:
-        side.rack_hand(c, prompt.seat)
+        side_wagers.rack_hand(c, prompt.seat)
 
 
 def _collected(c: Context, prompt: Prompt, answer: ev.Answer) -> None:

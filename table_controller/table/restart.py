@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from table_controller.rulebook import DEFAULT_READING
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.betting import forget_spot, seat_of
 from table_controller.table.decisions import Command, HoldOpened
 from table_controller.table.irregularities import open_hold

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.service import ABSENT, FAULTED, SIGNED, UNSIGNED, UNVERIFIED
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
-from table_controller.table import restart, shuffling, signs, stub
+from table_controller.table import state_machines as mc
+from table_controller.table import restart, shuffling, stub
+from table_controller.table import meter_visibility
 from table_controller.table.betting import seat_of
 from table_controller.table.irregularities import CoreTrigger, open_hold, open_holds
 from table_controller.table.state import TRAY, ReturnProcedure
@@ -88,7 +89,7 @@ def on_slot_changed(c: Context, event: ev.SlotChanged) -> None:
     if event.trigger in ("appear", "vanish") and slot.kind == "button":
         c.state.button_seen = None
     if slot.kind == "meter_sign":
-        signs.on_slot_changed(c, event, seen=seen)
+        meter_visibility.on_slot_changed(c, event, seen=seen)
 
 
 def on_return_step_changed(c: Context, event: ev.ReturnStepChanged) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from devices.service import IN_SERVICE, UNVERIFIED
 from table_controller.ledger import cards as book
 from table_controller.table import decks
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.irregularities import open_hold, open_holds
 from table_controller.table.state import GATE, HANDS, PLAIN_SHOE, TRAY
 from table_controller.table.view import SHOES, slot_label

@@ -12,7 +12,7 @@ from table_controller.ledger.hits import EnvyPaid, Hit
 from table_controller.ledger.meter import Bet
 from table_controller.ledger.money import MoneyBook
 from table_controller.rulebook.vocabulary import DealingName, DeviceFact, ShufflerFact
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Prompt
 
 # Raised when the meaning of a field changes. A change of the fields themselves is detected without it.

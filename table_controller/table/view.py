@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from devices.service import IN_SERVICE, SIGNED
 from table_controller.ledger.meter import meter_rules
 from table_controller.rulebook import Facts
-from table_controller.table import machines as mc
-from table_controller.table.duties import clauses_of
+from table_controller.table import state_machines as mc
+from table_controller.table.clause_index import clauses_of
 from table_controller.table.state import GATE, HANDS, PLAIN_SHOE
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import ssl
 from typing import TYPE_CHECKING, Any
 
 from firmware_bridge.errors import BadCertificate, BrokerUnreachable, BrokerUntrusted, UplinkError
-from table_controller.certificates import BROKER, Certificate, from_der
+from table_controller.host.certificates import BROKER, Certificate, from_der
 from table_controller.uplink.settings import tls_context
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from firmware_bridge.decoding import UNDECODABLE
+from firmware_bridge.decode_errors import UNDECODABLE
 from table_controller.uplink import messages as m
 
 # The roles that may send commands; a dealer has the panel. The broker's ACL gives clients their roles.

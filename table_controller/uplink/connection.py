@@ -35,7 +35,7 @@ from table_controller.uplink.settings import tls_context
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from table_controller.certificates import Certificate
+    from table_controller.host.certificates import Certificate
     from table_controller.uplink.settings import MqttSettings
 
 log = logging.getLogger(__name__)

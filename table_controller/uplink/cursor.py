@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from firmware_bridge.decoding import UNDECODABLE
-from table_controller.journal.tip import sync_folder
+from firmware_bridge.decode_errors import UNDECODABLE
+from table_controller.journal.head_file import sync_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

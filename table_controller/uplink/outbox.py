@@ -14,15 +14,15 @@ import msgspec
 
 from table_controller.journal import reader
 from table_controller.journal.accounts import last_round_before_begin
-from table_controller.uplink import items as it
+from table_controller.uplink import event_types as it
 from table_controller.uplink import messages as m
 from table_controller.uplink.cursor import Cursor, load_cursor, save_cursor
-from table_controller.uplink.tell import MappedEvent, map_record, map_step
+from table_controller.uplink.event_mapping import MappedEvent, map_record, map_step
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from table_controller.controller.loop import DurableStep
+    from table_controller.controller.controller import DurableStep
     from table_controller.journal.chain import Record
     from table_controller.journal.segment import SegmentPlace
     from table_controller.journal.store import Store

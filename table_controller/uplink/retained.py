@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from table_controller.uplink import messages as m
-from table_controller.uplink.describe import (
+from table_controller.uplink.state_messages import (
     describe_copy,
     describe_findings,
     describe_health,

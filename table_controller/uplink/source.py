@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from firmware_bridge.errors import PitboxError
     from table_controller.controller.clock import Clock
-    from table_controller.controller.loop import Controller
+    from table_controller.controller.controller import Controller
     from table_controller.controller.slot import Slot
     from table_controller.journal.chain import Record
     from table_controller.journal.copier import CopyState

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from table_controller.certificates import Certificate
-    from table_controller.controller.loop import DurableStep
+    from table_controller.host.certificates import Certificate
+    from table_controller.controller.controller import DurableStep
     from table_controller.uplink.cursor import Cursor
     from table_controller.uplink.settings import MqttSettings
     from table_controller.uplink.source import BoxSource

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.broker import MqttListener, Mosquitto
-from tests.support.uplinks import PREFIX
+from tests.support.box.broker import MqttListener, Mosquitto
+from tests.support.box.uplinks import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from simulators.house.far_table import RemoteTable
-from simulators.table import BENCH_PEOPLE, BENCH_PIN
+from simulators.casino.remote_table import RemoteTable
+from simulators.casino.table_layout import BENCH_PEOPLE, BENCH_PIN
 from table_controller.journal import reader
-from table_controller.table import machines as mc
-from table_controller.uplink.tell import map_record
-from tests.support.broker import MqttListener, Mosquitto, until
-from tests.support.described import undescribed_messages
-from tests.support.running import running
+from table_controller.table import state_machines as mc
+from table_controller.uplink.event_mapping import map_record
+from tests.support.box.broker import MqttListener, Mosquitto, until
+from tests.support.oracles.asyncapi_document import undescribed_messages
+from tests.support.box.running_box import running
 
 if TYPE_CHECKING:
     from pathlib import Path

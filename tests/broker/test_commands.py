@@ -10,10 +10,10 @@ import pytest
 
 from table_controller.journal.records import EVENTS
 from table_controller.uplink import uplink
-from tests.support.broker import LIMIT, MqttListener, Mosquitto, publish, until
-from tests.support.described import undescribed_messages
-from tests.support.tools import need_tool
-from tests.support.uplinks import PREFIX, LinkedBox, running, settings
+from tests.support.box.broker import LIMIT, MqttListener, Mosquitto, publish, until
+from tests.support.oracles.asyncapi_document import undescribed_messages
+from tests.support.suite.required_tools import need_tool
+from tests.support.box.uplinks import PREFIX, LinkedBox, running, settings
 
 if TYPE_CHECKING:
     from pathlib import Path

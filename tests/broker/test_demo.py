@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.broker import MqttListener, Mosquitto, free_port, until
-from tests.support.processes import pitbox
+from tests.support.box.broker import MqttListener, Mosquitto, free_port, until
+from tests.support.box.processes import pitbox
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,9 @@ import pytest
 
 from table_controller.journal import reader
 from table_controller.journal.store import Policy
-from tests.support.broker import BrokerCable, MqttListener, Mosquitto, publish, until
-from tests.support.described import is_committed, undescribed_messages
-from tests.support.uplinks import PREFIX, LinkedBox, is_sent, running, settings
+from tests.support.box.broker import BrokerCable, MqttListener, Mosquitto, publish, until
+from tests.support.oracles.asyncapi_document import is_committed, undescribed_messages
+from tests.support.box.uplinks import PREFIX, LinkedBox, is_sent, running, settings
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simulators.house.dealer import FLOOR
-from simulators.house.panel import PINS
+from simulators.casino.dealer import FLOOR
+from simulators.casino.panel import PINS
 from table_controller.table import events as ev
-from table_controller.table.signs import PAGE
-from tests.support.browsers import chromium, show_credential, serve_table
-from tests.support.seen import check_page
+from table_controller.table.meter_visibility import PAGE
+from tests.support.box.browsers import chromium, show_credential, serve_table
+from tests.support.box.page_checks import check_page
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import StateChanged
-from tests.support.browsers import chromium, serve_table
+from tests.support.box.browsers import chromium, serve_table
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from devices.service import IN_SERVICE, UNVERIFIED
-from tests.support.browsers import SCREEN, chromium, show_credential, serve_table
-from tests.support.seen import check_page
+from tests.support.box.browsers import SCREEN, chromium, show_credential, serve_table
+from tests.support.box.page_checks import check_page
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.keys import new_key, save_key
-from simulators.house.far_table import RemoteTable
-from simulators.table import BENCH_PEOPLE, BENCH_PIN
+from simulators.casino.remote_table import RemoteTable
+from simulators.casino.table_layout import BENCH_PEOPLE, BENCH_PIN
 from table_controller.table import events as ev
 from table_controller.table.state import SlotState
-from tests.support.processes import pitbox
-from tests.support.running import running
+from tests.support.box.processes import pitbox
+from tests.support.box.running_box import running
 from tools import verify_export
 
 if TYPE_CHECKING:

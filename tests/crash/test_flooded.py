@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from simulators.table import BENCH_PIN
-from table_controller.controller.client import BlockingClient
+from simulators.casino.table_layout import BENCH_PIN
+from table_controller.access.control_client import BlockingClient
 from tests.crash.test_read_only import configured, free_port, shown
-from tests.support.processes import LIMIT
-from tests.support.running import RunningBox, running
+from tests.support.box.processes import LIMIT
+from tests.support.box.running_box import RunningBox, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

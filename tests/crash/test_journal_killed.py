@@ -14,9 +14,9 @@ import msgspec
 import pytest
 
 from table_controller.journal import reader
-from tests.support.counts import count_cases
-from tests.support.journals import open_journal
-from tests.support.tools import need, need_tool
+from tests.support.suite.case_counts import count_cases
+from tests.support.box.journals import open_journal
+from tests.support.suite.required_tools import need, need_tool
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from devices.report import LinkDown, OutcomeLost, Reported
+from devices.driver_events import LinkDown, OutcomeLost, Reported
 from devices.service import Service
 from devices.shuffler import messages as m
 from devices.shuffler.state import ShufflerView, fold, service_trigger
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import LinkError, LinkSilent, OutcomeUnknown, PortFailed, PortMissing
 from firmware_bridge.link import SILENCE_LIMIT_S
-from simulators.control import send_request
-from tests.support.counts import count_cases
-from tests.support.ports import ConnectedDriver, connected
-from tests.support.processes import kill_machine, simulator
+from simulators.engine.control import send_request
+from tests.support.suite.case_counts import count_cases
+from tests.support.wire.connected_driver import ConnectedDriver, connected
+from tests.support.box.processes import kill_machine, simulator
 
 if TYPE_CHECKING:
     from pathlib import Path

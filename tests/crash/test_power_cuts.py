@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simulators.house.table import CHOICES
-from tests.support.boxed_money import TABLES, check
-from tests.support.core import WILD_PROGRESSIVE
-from tests.support.counts import draw_seeds, count_cases
-from tests.support.power_cuts import cut_and_compare
-from tests.support.prefixes import RecordedRun, resume_every_prefix
+from simulators.casino.table import CHOICES
+from tests.support.box.box_money import TABLES, check
+from tests.support.core.ideal_table import WILD_PROGRESSIVE
+from tests.support.suite.case_counts import draw_seeds, count_cases
+from tests.support.box.power_cuts import cut_and_compare
+from tests.support.box.journal_prefixes import RecordedRun, resume_every_prefix
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simulators.table import write_bench_people, table_slots, table_toml
-from tests.support.configs import write_config
-from tests.support.processes import LIMIT
-from tests.support.running import RunningBox, running
-from tests.support.small_disk import remount, small_disk
+from simulators.casino.table_layout import write_bench_people, table_slots, table_toml
+from tests.support.box.configs import write_config
+from tests.support.box.processes import LIMIT
+from tests.support.box.running_box import RunningBox, running
+from tests.support.box.small_disk import remount, small_disk
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from simulators.house.dealer import DEALER
-from simulators.house.far_table import RemoteTable
+from simulators.casino.dealer import DEALER
+from simulators.casino.remote_table import RemoteTable
 from table_controller.journal import reader
 from table_controller.journal import records as rec
 from table_controller.journal.chain import STOP
 from table_controller.journal.copy import begin_copy
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import StateChanged
-from tests.support.configs import certificate
-from tests.support.far_house import KilledBoxWatch
-from tests.support.power_cuts import compare_bets
-from tests.support.processes import pitbox
-from tests.support.running import RunningBox, running
-from tests.support.small_disk import small_disk
+from tests.support.box.configs import certificate
+from tests.support.box.killed_box import KilledBoxWatch
+from tests.support.box.power_cuts import compare_bets
+from tests.support.box.processes import pitbox
+from tests.support.box.running_box import RunningBox, running
+from tests.support.box.small_disk import small_disk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

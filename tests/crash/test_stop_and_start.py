@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.errors import CopyUnreachable
-from simulators.house.far_table import RemoteTable
+from simulators.casino.remote_table import RemoteTable
 from table_controller.journal import copier as copier_module
 from table_controller.journal import reader
 from table_controller.journal.chain import STOP
 from table_controller.journal.copier import Copier, CopyState
 from table_controller.journal.copy import Ack, Copy, begin_copy
-from tests.support.journals import newest, open_journal
-from tests.support.running import running
+from tests.support.box.journals import newest, open_journal
+from tests.support.box.running_box import running
 
 if TYPE_CHECKING:
     from pathlib import Path

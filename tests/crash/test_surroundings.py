@@ -13,12 +13,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from simulators.table import BENCH_PEOPLE, BENCH_PIN, write_bench_people, table_slots, table_toml
-from tests.support.broker import Mosquitto, free_port
-from tests.support.certificates import Authority
-from tests.support.configs import write_config
-from tests.support.processes import LIMIT, pitbox
-from tests.support.running import RunningBox, running
+from simulators.casino.table_layout import BENCH_PEOPLE, BENCH_PIN, write_bench_people, table_slots, table_toml
+from tests.support.box.broker import Mosquitto, free_port
+from tests.support.box.certificates import Authority
+from tests.support.box.configs import write_config
+from tests.support.box.processes import LIMIT, pitbox
+from tests.support.box.running_box import RunningBox, running
 
 if TYPE_CHECKING:
     from pathlib import Path

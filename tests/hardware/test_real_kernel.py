@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.tools import end_without
+from tests.support.suite.required_tools import end_without
 from tools import vhci
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.support.tools import end_without
+from tests.support.suite.required_tools import end_without
 from tools import systemd_unit
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -19,18 +19,18 @@ import pytest
 import usb.core
 import usb.util
 
-from devices.report import LinkDown
+from devices.driver_events import LinkDown
 from devices.shuffler import messages as m
 from devices.shuffler.state import verdict
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import DuplicateSerial, OutcomeUnknown, PortBusy, PortFailed, PortMissing
 from firmware_bridge.transport.ports import open_port
 from firmware_bridge.transport.usb import find_ports
-from simulators.machines.shuffler import SimulatedShuffler
-from tests.support.beliefs import until_true, until_moving
-from tests.support.bench import LADDER
-from tests.support.tools import need, need_tool
-from tests.support.usb import BareUsbDevice, TransportListener, UsbBench, usb_server
+from simulators.kinds.shuffler.machine import SimulatedShuffler
+from tests.support.machines.card_checks import until_true, until_moving
+from tests.support.machines.bench import LADDER
+from tests.support.suite.required_tools import need, need_tool
+from tests.support.machines.usb_bench import BareUsbDevice, TransportListener, UsbBench, usb_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -10,15 +10,15 @@ import msgspec
 import pytest
 
 from table_controller.diagnosis.causes import diagnose
-from table_controller.diagnosis.readings import Thresholds
-from tools.accuracy import FIT, REPORT, CaseVerdict, fit, judge, measure
-from tools.accuracy_cases import FAULTS, CaseOutcome, cases
-from tools.accuracy_runs import happen
+from table_controller.diagnosis.measurements import Thresholds
+from tools.studies.accuracy import FIT, REPORT, CaseVerdict, fit, judge, measure
+from tools.studies.accuracy_cases import FAULTS, CaseOutcome, cases
+from tools.studies.accuracy_runs import happen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from table_controller.diagnosis.dossier import FaultReport
+    from table_controller.diagnosis.fault_report import FaultReport
     from table_controller.diagnosis.findings import Diagnosis
 
 # The goal: the first cause is right in nine cases of ten.
@@ -34,7 +34,7 @@ def few() -> tuple[CaseOutcome, ...]:
 def good(verdicts: list[CaseVerdict]) -> None:
     """Fail unless the goals are met."""
     missed = [v.case.name for v in verdicts if not (v.where and v.cards)]
-    assert missed == [], "python -m tools.accuracy --case NAME shows one"
+    assert missed == [], "python -m tools.studies.accuracy --case NAME shows one"
     assert [v.case.name for v in verdicts if v.confident_wrong] == []
     assert sum(v.cause for v in verdicts) >= GOAL * len(verdicts)
 

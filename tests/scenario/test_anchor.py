@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.errors import JournalShort
-from table_controller.controller.serve import ANCHOR_EVERY_S, _anchored, _keep_anchor
+from table_controller.host.serve import ANCHOR_EVERY_S, _anchored, _keep_anchor
 from table_controller.journal import anchor
-from tests.support.boxes import BoxTestBench
-from tests.support.journals import entries, open_journal
+from tests.support.box.boxes import BoxTestBench
+from tests.support.box.journals import entries, open_journal
 
 if TYPE_CHECKING:
     from pathlib import Path

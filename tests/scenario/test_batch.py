@@ -13,8 +13,8 @@ from devices.shuffler.state import verdict
 from firmware_bridge.errors import BadFault, CommandFailed
 from simulators.world.cards import SIX_DECKS
 from simulators.world.table import IN_PLAY, TRAY
-from tests.support.beliefs import get_all_cards_out, ask_until_answered, behind_gate, check_reported_cards, run_command, faces_behind_gate, until_moving
-from tests.support.bench import ShufflerTestBench, shuffler_bench, in_turn_over_the_ladder, over_the_ladder
+from tests.support.machines.card_checks import get_all_cards_out, ask_until_answered, behind_gate, check_reported_cards, run_command, faces_behind_gate, until_moving
+from tests.support.machines.bench import ShufflerTestBench, shuffler_bench, in_turn_over_the_ladder, over_the_ladder
 
 if TYPE_CHECKING:
     from simulators.world.cards import Card

@@ -9,12 +9,12 @@ import pytest
 
 from devices.bet_sensor import messages as m
 from devices.bet_sensor.state import BetSensorView, DriverEvent, BettingOpened, findings, fold
-from devices.report import LinkUp, Reported
+from devices.driver_events import LinkUp, Reported
 from firmware_bridge.errors import BadFault, CommandFailed, CommandRefused
-from tests.support.beliefs import ask_until_answered, run_command, until_true
-from tests.support.bench import over_the_ladder
-from tests.support.clauses import clauses
-from tests.support.progressive import Sensor, check_reported_spot, until_received, sensor_bench
+from tests.support.machines.card_checks import ask_until_answered, run_command, until_true
+from tests.support.machines.bench import over_the_ladder
+from tests.support.suite.clauses import clauses
+from tests.support.machines.bet_sensors import Sensor, check_reported_spot, until_received, sensor_bench
 
 if TYPE_CHECKING:
     from firmware_bridge.link import Link

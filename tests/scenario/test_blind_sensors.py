@@ -9,10 +9,10 @@ import pytest
 from devices.shoe import messages as sh
 from devices.shuffler import messages as m
 from firmware_bridge.errors import BadFault, CommandFailed, NotCapable
-from simulators.twins.card_mover import STRAINED
-from tests.support.beliefs import ask_until_answered, run_command
-from tests.support.bench import ShufflerTestBench, shuffler_bench, over_the_ladder
-from tests.support.shoes import check_reported_cards, dispensed, shoe_bench
+from simulators.kinds.shuffler.card_mover import STRAINED
+from tests.support.machines.card_checks import ask_until_answered, run_command
+from tests.support.machines.bench import ShufflerTestBench, shuffler_bench, over_the_ladder
+from tests.support.machines.shoes import check_reported_cards, dispensed, shoe_bench
 
 IN = (m.Sensor.FEED, m.Sensor.BRIDGE, m.Sensor.LIFT)
 

@@ -11,14 +11,14 @@ import pytest
 
 from firmware_bridge.errors import DiskFailed, JournalBusy, PanelNotServed, ReplayDiffers
 from simulators.world.table import TRAY
-from table_controller import people
-from table_controller.controller.status import status_of
+from table_controller.access import people_file
+from table_controller.host.status import status_of
 from table_controller.controller.supervise import TaskSupervisor
 from table_controller.journal import records as rec
 from table_controller.journal.chain import SNAPSHOT, STOP
 from table_controller.table import events as ev
 from table_controller.table.core import Table
-from tests.support.boxes import CHEAP, BoxTestBench, DirectClient, running
+from tests.support.box.boxes import CHEAP, BoxTestBench, DirectClient, running
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,7 +130,7 @@ async def test_five_wrong_pins_end_what_a_connection_may_do(tmp_path: Path) -> N
 async def test_a_revoked_credential_is_refused_though_it_was_signed_on(tmp_path: Path) -> None:
     async with running(tmp_path) as (_, box, talk):
         await talk.sign_on("D1", "F1")
-        people.revoke_credential(tmp_path / "people.json", "D1")
+        people_file.revoke_credential(tmp_path / "people.json", "D1")
         assert (await talk.submit("OpenRound", by="D1")).startswith("PB-813 the credential D1 was revoked")
         assert box.presence is not None
         assert box.presence.dealer is None
@@ -143,7 +143,7 @@ async def test_another_pin_ends_every_sign_on_by_the_old_one_and_only_those(tmp_
     async with running(tmp_path) as (_, box, talk):
         file = tmp_path / "people.json"
         await talk.sign_on("D1", "F1")
-        people.set_pin(file, "D1", "314159", cost=CHEAP)
+        people_file.set_pin(file, "D1", "314159", cost=CHEAP)
         assert (await talk.ask("status"))["dealer"] is None, "a person who knows only the old PIN does not deal"
         assert box.dealer() is None
         anew = DirectClient(box)

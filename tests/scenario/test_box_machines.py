@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from firmware_bridge.commands import Outcome
-from table_controller.controller.protocol import read_request
-from table_controller.controller.status import status_of
-from table_controller.table import machines as mc
-from tests.support.boxes import running
+from table_controller.access.requests import read_request
+from table_controller.host.status import status_of
+from table_controller.table import state_machines as mc
+from tests.support.box.boxes import running
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from table_controller import people
+from table_controller.access import people_file
 from table_controller.cli import OK, USAGE, main
 from table_controller.config import load_config
-from table_controller.config_example import example
-from table_controller.config_schema import schema
+from table_controller.config.example import example
+from table_controller.config.schema import schema
 from table_controller.journal.versions import digests_of
-from tests.support.configs import certificate, write_config
-from tests.support.processes import pitbox
+from tests.support.box.configs import certificate, write_config
+from tests.support.box.processes import pitbox
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,7 +74,7 @@ def test_ports_and_files_that_the_configuration_names_are_checked_on_this_comput
     good = good.replace("no-such-group", "root").replace('file = "table.toml"', 'file = "people.json"')
     good = good.replace("#[journal]\n", '[journal]\ncopy = "copy"\n')
     for role in ("dealer", "floorperson", "technician"):
-        people.add_credential(tmp_path / "people.json", role, role, "739164", cost=people.Cost(n=2, r=1, p=1))
+        people_file.add_credential(tmp_path / "people.json", role, role, "739164", cost=people_file.Cost(n=2, r=1, p=1))
     file.write_text(good)
     assert f"journal.copy: {tmp_path / 'copy'} is missing now" in run_config(capsys, "check", str(file))
     (tmp_path / "copy").mkdir()

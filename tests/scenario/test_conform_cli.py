@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from firmware_bridge.keys import DeviceKey, load_key, save_key
-from table_controller.conformance.requirements import requirements_of
-from tests.support.processes import LIMIT, PITBOX, background, until_state, pitbox, simulator
+from devices.conformance.requirements import requirements_of
+from tests.support.box.processes import LIMIT, PITBOX, background, until_state, pitbox, simulator
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,11 +12,11 @@ from devices.kinds import KINDS
 from devices.shuffler import messages as m
 from firmware_bridge.errors import FirmwareNotApproved, LinkSilent, UnknownSerial, WrongKind
 from firmware_bridge.keys import DeviceKey
-from simulators.models import MODELS
+from simulators.kinds.models import MODELS
 from simulators.mutants import all_mutants
-from simulators.mutants.workshop import wrap
-from table_controller.conformance.hands import NoOperator
-from table_controller.conformance.requirements import (
+from simulators.mutants.mutant_tools import wrap
+from devices.conformance.operators import NoOperator
+from devices.conformance.requirements import (
     RequirementFailed,
     NotChecked,
     Requirement,
@@ -26,16 +26,16 @@ from table_controller.conformance.requirements import (
     protocol_chapters,
     requirements_of,
 )
-from table_controller.conformance.runner import Runner
-from tests.support.conformance import MachineOperator, asked_of, examine, failures, on_bench, with_verdict
+from devices.conformance.runner import Runner
+from tests.support.machines.conformance import MachineOperator, asked_of, examine, failures, on_bench, with_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machine import SimulatedMachine
-    from simulators.mutants.workshop import DeviceMutant
-    from table_controller.conformance.bench import ConformanceBench
-    from table_controller.conformance.hands import ManualStep
+    from simulators.engine.machine import SimulatedMachine
+    from simulators.mutants.mutant_tools import DeviceMutant
+    from devices.conformance.bench import ConformanceBench
+    from devices.conformance.operators import ManualStep
 
 MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
 

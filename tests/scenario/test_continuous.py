@@ -10,11 +10,11 @@ from devices.shuffler import messages as m
 from devices.shuffler.state import verdict
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault, CommandFailed, CommandIdReused, CommandRefused
-from simulators.twins.continuous import CHUTE_ROOM, LOW_STORE
-from tests.support.beliefs import get_all_cards_out, ask_until_answered, check_reported_cards, run_command, in_chute
-from tests.support.bench import ShufflerTestBench, shuffler_bench, in_turn_over_the_ladder, over_the_ladder
-from tests.support.continuous import return_to_work, expect_failure, expect_refusal
-from tests.support.store import FEW, SET, count_set, deliver_cards, bring_into_use, check_inventory, keep_cards, take_cards_in
+from simulators.kinds.shuffler.continuous_firmware import CHUTE_ROOM, LOW_STORE
+from tests.support.machines.card_checks import get_all_cards_out, ask_until_answered, check_reported_cards, run_command, in_chute
+from tests.support.machines.bench import ShufflerTestBench, shuffler_bench, in_turn_over_the_ladder, over_the_ladder
+from tests.support.machines.continuous import return_to_work, expect_failure, expect_refusal
+from tests.support.machines.continuous_store import FEW, SET, count_set, deliver_cards, bring_into_use, check_inventory, keep_cards, take_cards_in
 
 # --- as it should be -----------------------------------------------------------------------------------------
 

@@ -15,12 +15,12 @@ import msgspec
 import pytest
 
 from firmware_bridge.errors import DataFolderUnusable, NoBox
-from table_controller.controller import control as module
-from table_controller.controller.client import BoxClient, RefusedByBox
-from table_controller.controller.control import ControlSocket
-from table_controller.controller.protocol import MAX_LINE
-from tests.support.boxes import PIN, BoxTestBench
-from tests.support.tools import need
+from table_controller.access import control_socket as module
+from table_controller.access.control_client import BoxClient, RefusedByBox
+from table_controller.access.control_socket import ControlSocket
+from table_controller.access.requests import MAX_LINE
+from tests.support.box.boxes import PIN, BoxTestBench
+from tests.support.suite.required_tools import need
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 import pytest
 
-from simulators.house.table import CasinoTable
+from simulators.casino.table import CasinoTable
 from table_controller.controller.box import Box
-from table_controller.controller.status import status_of
+from table_controller.host.status import status_of
 from table_controller.journal import records as rec
 from table_controller.journal.copier import Copier, CopyState
 from table_controller.journal.copy import Ack
 from table_controller.table import events as ev
 from table_controller.table.decisions import Finding
-from tests.support.boxes import BoxTestBench, DirectClient
-from tests.support.power_cuts import steps
+from tests.support.box.boxes import BoxTestBench, DirectClient
+from tests.support.box.power_cuts import steps
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

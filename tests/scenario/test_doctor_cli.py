@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.processes import background, pitbox, wait_for
+from tests.support.box.processes import background, pitbox, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

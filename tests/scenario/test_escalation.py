@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simulators.table import table_slots, table_toml
+from simulators.casino.table_layout import table_slots, table_toml
 from table_controller.config import load_config
-from table_controller.controller.from_config import plan_of
-from table_controller.controller.status import status_of
-from tests.support.boxes import BoxTestBench, DirectClient
-from tests.support.configs import write_config
+from table_controller.host.configured_plan import plan_of
+from table_controller.host.status import status_of
+from tests.support.box.boxes import BoxTestBench, DirectClient
+from tests.support.box.configs import write_config
 
 if TYPE_CHECKING:
     from pathlib import Path

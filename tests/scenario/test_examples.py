@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.broker import Mosquitto
-from tests.support.processes import LIMIT, background, pitbox, wait_for
-from tests.support.running import running
+from tests.support.box.broker import Mosquitto
+from tests.support.box.processes import LIMIT, background, pitbox, wait_for
+from tests.support.box.running_box import running
 from tools.lock import ROOT
 
 if TYPE_CHECKING:

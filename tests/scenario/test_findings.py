@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from table_controller.cli.status import status_lines
-from table_controller.controller.status import status_of
+from table_controller.cli.commands.status import status_lines
+from table_controller.host.status import status_of
 from table_controller.panel.app import app_of
 from table_controller.panel.panel import Panel
-from table_controller.uplink.beside import source_of
+from table_controller.uplink.service import source_of
 from table_controller.uplink.retained import RetainedTopics
 from table_controller.uplink.settings import MqttSettings
 from table_controller.uplink.topics import Topics
-from tests.support.asgi import AsgiBrowser
-from tests.support.boxes import PIN, BoxTestBench, DirectClient
-from tests.support.panels import run_inline
+from tests.support.box.asgi import AsgiBrowser
+from tests.support.box.boxes import PIN, BoxTestBench, DirectClient
+from tests.support.box.panel_threads import run_inline
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from simulators.house.table import CasinoTable
-from table_controller.table import machines as mc
+from simulators.casino.table import CasinoTable
+from table_controller.table import state_machines as mc
 
 if TYPE_CHECKING:
-    from table_controller.controller.loop import DurableStep
+    from table_controller.controller.controller import DurableStep
 
 
 async def test_followers_see_every_step_in_the_order_of_the_journal_and_a_failing_one_stops_nothing(seed: int) -> None:

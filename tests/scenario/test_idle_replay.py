@@ -10,13 +10,13 @@ import pytest
 
 from devices.service import ABSENT, IN_SERVICE
 from firmware_bridge.errors import LinkUnsteady, PortBusy, PortMissing
-from firmware_bridge.falls import FIRST_TRIAL_S, LONGEST_TRIAL_S, REPORTED_DROPS, DROP_WINDOW_S
-from simulators.house.dealer import DEALER, FLOOR
-from simulators.house.table import CasinoTable
+from firmware_bridge.link_drops import FIRST_TRIAL_S, LONGEST_TRIAL_S, REPORTED_DROPS, DROP_WINDOW_S
+from simulators.casino.dealer import DEALER, FLOOR
+from simulators.casino.table import CasinoTable
 from table_controller.journal.records import NOTE, STEP, VERSION, Note, decode_step
 from table_controller.journal.recovery import Recovered, recover
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.errors import JournalGone
-from table_controller.controller.serve import ANCHOR_EVERY_S, _keep_anchor
+from table_controller.host.serve import ANCHOR_EVERY_S, _keep_anchor
 from table_controller.journal import anchor
 from table_controller.journal.records import VERSION
 from table_controller.journal.segment import file_name
 from table_controller.journal.store import Store
-from tests.support.boxes import BoxTestBench
+from tests.support.box.boxes import BoxTestBench
 
 if TYPE_CHECKING:
     from pathlib import Path

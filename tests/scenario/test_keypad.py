@@ -9,13 +9,13 @@ import pytest
 from devices.keypad import messages as m
 from devices.keypad.driver import KeypadDriver
 from devices.keypad.state import FRESH_MS, KeypadView, fold, check_freshness
-from devices.report import LinkUp, Reported
+from devices.driver_events import LinkUp, Reported
 from firmware_bridge.errors import BadFault, CommandFailed, StalePress
-from simulators.twins.keypad import REMEMBERED
-from tests.support.beliefs import ask_until_answered, run_command, until_true
-from tests.support.bench import over_the_ladder
-from tests.support.keypads import reported_acts, until_all_received, until_reconnected
-from tests.support.kinds import PAD
+from simulators.kinds.keypad.firmware import REMEMBERED
+from tests.support.machines.card_checks import ask_until_answered, run_command, until_true
+from tests.support.machines.bench import over_the_ladder
+from tests.support.machines.keypads import reported_acts, until_all_received, until_reconnected
+from tests.support.machines.progressive_kinds import PAD
 
 # --- every press, once ---------------------------------------------------------------------------------------------
 

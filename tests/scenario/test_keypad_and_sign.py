@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from simulators.house.dealer import DEALER
-from simulators.house.table import CasinoTable
-from table_controller.controller.keypad import Keypad
-from table_controller.controller.sign import sign_amounts
+from simulators.casino.dealer import DEALER
+from simulators.casino.table import CasinoTable
+from table_controller.access.keypad import Keypad
+from table_controller.controller.meter_sign import sign_amounts
 from table_controller.ledger.money import CENT
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -9,10 +9,10 @@ import pytest
 
 from devices.keypad import messages as m
 from devices.keypad.state import FRESH_MS, seats_of
-from tests.support.beliefs import ask_until_answered, run_command
-from tests.support.bench import over_the_ladder
-from tests.support.keypads import reported_acts, until_all_received, show_prompt, until_reconnected
-from tests.support.kinds import PAD
+from tests.support.machines.card_checks import ask_until_answered, run_command
+from tests.support.machines.bench import over_the_ladder
+from tests.support.machines.keypads import reported_acts, until_all_received, show_prompt, until_reconnected
+from tests.support.machines.progressive_kinds import PAD
 
 # --- the key switch ------------------------------------------------------------------------------------------------
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from simulators.house.panel import PINS, people_file
-from simulators.house.table import CasinoTable
-from simulators.house.winners import WinningPlayers
+from simulators.casino.panel import PINS, people_file
+from simulators.casino.table import CasinoTable
+from simulators.casino.winning_players import WinningPlayers
 from table_controller.journal import records as rec
 from table_controller.journal.hit_log import HitLog
 from table_controller.panel.app import app_of
 from table_controller.panel.panel import Panel
-from table_controller.people_check import PinChecker
-from tests.support.asgi import AsgiBrowser
-from tests.support.panels import run_inline, check_inline
+from table_controller.access.pin_check import PinChecker
+from tests.support.box.asgi import AsgiBrowser
+from tests.support.box.panel_threads import run_inline, check_inline
 
 if TYPE_CHECKING:
     from pathlib import Path

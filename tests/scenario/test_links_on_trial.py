@@ -6,15 +6,15 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from firmware_bridge.errors import DiskFull
-from firmware_bridge.falls import REPORTED_DROPS
+from firmware_bridge.link_drops import REPORTED_DROPS
 from firmware_bridge.keys import save_key
 from firmware_bridge.supervisor import LinkPhase
-from simulators.house.dealer import DEALER
-from simulators.house.table import CasinoTable
-from simulators.models import make_machine
+from simulators.casino.dealer import DEALER
+from simulators.casino.table import CasinoTable
+from simulators.kinds.models import make_machine
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
-from tests.support.boxes import BoxTestBench, DirectClient
+from table_controller.table import state_machines as mc
+from tests.support.box.boxes import BoxTestBench, DirectClient
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,13 +14,13 @@ from firmware_bridge.errors import Revoked
 from simulators.world.chips import TRAY
 from table_controller.table import betting, core
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.betting import LOCK_TIMEOUT_S
 from table_controller.table.decisions import Command, StateChanged, RequestRefused
-from tests.support.bench import over_the_ladder
-from tests.support.clauses import clauses
-from tests.support.lockout import BET, NO_BET, SEATS, UNDECIDED, LockedOut, LockingTable, is_locked, locking
-from tests.support.progressive import until_received, sensor_bench
+from tests.support.machines.bench import over_the_ladder
+from tests.support.suite.clauses import clauses
+from tests.support.box.lockout import BET, NO_BET, SEATS, UNDECIDED, LockedOut, LockingTable, is_locked, locking
+from tests.support.machines.bet_sensors import until_received, sensor_bench
 
 if TYPE_CHECKING:
     from table_controller.table.context import Context

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from devices.report import LinkDown
+from devices.driver_events import LinkDown
 from devices.shoe import messages as m
 from devices.shoe.state import verdict
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault, CommandFailed, CommandRefused
 from simulators.world.table import ASIDE, LAYOUT, TRAY
-from tests.support.beliefs import ask_until_answered, run_command
-from tests.support.bench import over_the_ladder
-from tests.support.shoes import ManualShoe, back_in_service, check_reported_cards, manual_shoe_bench
+from tests.support.machines.card_checks import ask_until_answered, run_command
+from tests.support.machines.bench import over_the_ladder
+from tests.support.machines.shoes import ManualShoe, back_in_service, check_reported_cards, manual_shoe_bench
 
 
 async def draw(b: ManualShoe, cards: int, until: type[Any] | None = None) -> None:

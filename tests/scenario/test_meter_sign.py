@@ -10,11 +10,11 @@ from devices.meter_sign import messages as m
 from devices.meter_sign.driver import MeterSignDriver
 from devices.meter_sign.state import MeterSignView, verdict
 from firmware_bridge.errors import BadFault, CommandFailed, CommandRefused
-from simulators.house.stand import DeviceBench
-from simulators.machines.meter_sign import SimulatedMeterSign
-from tests.support.beliefs import ask_until_answered, run_command, until_true
-from tests.support.bench import over_the_ladder
-from tests.support.kinds import SIGN
+from simulators.casino.device_bench import DeviceBench
+from simulators.kinds.meter_sign.machine import SimulatedMeterSign
+from tests.support.machines.card_checks import ask_until_answered, run_command, until_true
+from tests.support.machines.bench import over_the_ladder
+from tests.support.machines.progressive_kinds import SIGN
 
 Sign = DeviceBench[SimulatedMeterSign, MeterSignDriver, MeterSignView]
 

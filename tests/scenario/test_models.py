@@ -7,9 +7,9 @@ from typing import Any, Final
 import pytest
 
 from devices.shuffler import messages as m
-from devices.trail import EDGE_LOG
+from devices.edge_log import EDGE_LOG
 from firmware_bridge.errors import ConfigurationError, NotCapable
-from tests.support.bench import shuffler_bench, over_the_ladder
+from tests.support.machines.bench import shuffler_bench, over_the_ladder
 
 MODELS: Final[dict[str, tuple[dict[str, Any], list[str]]]] = {
     "PB-S1": ({}, [m.COUNTS]),

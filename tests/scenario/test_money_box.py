@@ -1,6 +1,6 @@
 """The shipped Box, its power cut and its meter touched by hand: its journal matches the reference ledger.
 
-The ledger follows docs/money.md (`tests/support/second_book.py`); `test_money_adversary` attacks the core harder,
+The ledger follows docs/money.md (`tests/support/oracles/second_ledger.py`); `test_money_adversary` attacks the core harder,
 and `test_power_cuts` more of these.
 """
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.boxed_money import TABLES, check
+from tests.support.box.box_money import TABLES, check
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 import pytest
 
-from simulators.house.panel import PINS, people_file, make_silent_table
-from simulators.house.soak import run_table
-from simulators.house.table import CasinoTable
-from simulators.virtual_time import run_virtual
+from simulators.casino.panel import PINS, people_file, make_silent_table
+from simulators.casino.soak import run_table
+from simulators.casino.table import CasinoTable
+from simulators.engine.virtual_time import run_virtual
 from table_controller.controller.box import Box
 from table_controller.controller.plan import ESCALATE_AFTER_S
 from table_controller.journal import records as rec
@@ -20,9 +20,9 @@ from table_controller.journal.chain import STOP
 from table_controller.panel.app import app_of
 from table_controller.panel.panel import Panel
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
-from tests.support.asgi import AsgiBrowser
-from tests.support.panels import run_inline
+from table_controller.table import state_machines as mc
+from tests.support.box.asgi import AsgiBrowser
+from tests.support.box.panel_threads import run_inline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

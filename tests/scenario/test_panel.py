@@ -7,15 +7,15 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from firmware_bridge.errors import StepRefused
-from simulators.house.panel import PINS, people_file, make_silent_table
-from table_controller import people
+from simulators.casino.panel import PINS, people_file, make_silent_table
+from table_controller.access import people_file as people
 from table_controller.panel.app import app_of
 from table_controller.panel.panel import Panel
 from table_controller.panel.sessions import IDLE_S
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
-from tests.support.asgi import ORIGIN, AsgiBrowser
-from tests.support.panels import run_inline
+from table_controller.table import state_machines as mc
+from tests.support.box.asgi import ORIGIN, AsgiBrowser
+from tests.support.box.panel_threads import run_inline
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from simulators.house.table import CasinoTable
+    from simulators.casino.table import CasinoTable
 
 
 class PanelStage:

@@ -8,21 +8,21 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from simulators.world.table import TRAY
-from table_controller.certificates import Certificate
-from table_controller.controller.metrics import metrics_text
-from table_controller.controller.status import status_of
+from table_controller.host.certificates import Certificate
+from table_controller.host.metrics import metrics_text
+from table_controller.host.status import status_of
 from table_controller.panel.app import HEADERS, PAGES, app_of
 from table_controller.panel.panel import Panel
-from tests.support.asgi import AsgiBrowser
-from tests.support.boxes import PIN, BoxTestBench
-from tests.support.panels import run_inline
-from tests.support.ways import SLOT, fault, start
+from tests.support.box.asgi import AsgiBrowser
+from tests.support.box.boxes import PIN, BoxTestBench
+from tests.support.box.panel_threads import run_inline
+from tests.support.box.return_to_service import SLOT, fault, start
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from table_controller.panel.desk import Check
+    from table_controller.panel.request_handler import Check
 
 
 class BoxPanelStage:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simulators.house.panel import people_file, make_silent_table
+from simulators.casino.panel import people_file, make_silent_table
 from table_controller.config import PanelConfig
 from table_controller.panel import connections
 from table_controller.panel.live import SIGNS_EACH
 from table_controller.panel.serve import serve
-from tests.support.configs import certificate
+from tests.support.box.configs import certificate
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

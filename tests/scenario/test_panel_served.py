@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from firmware_bridge.errors import ConfigurationError, PanelNotServed
-from simulators.house.panel import PINS, people_file, serve_panel, make_silent_table
-from table_controller.addresses import is_loopback
+from simulators.casino.panel import PINS, people_file, serve_panel, make_silent_table
+from table_controller.host.addresses import is_loopback
 from table_controller.config import PanelConfig
 from table_controller.panel.serve import serve
-from tests.support.processes import pitbox
-from tests.support.tools import need_tool
+from tests.support.box.processes import pitbox
+from tests.support.suite.required_tools import need_tool
 
 if TYPE_CHECKING:
     from pathlib import Path

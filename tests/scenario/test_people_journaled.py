@@ -12,22 +12,22 @@ import pytest
 
 from firmware_bridge.errors import ChangeNotAuthorized
 from firmware_bridge.keys import load_key, new_key, save_key
-from simulators.table import BENCH_PEOPLE, BENCH_PIN, write_bench_people, table_slots, table_toml
-from table_controller import people
-from table_controller.controller import protocol as p
-from table_controller.controller.change_people import change_credential_by_request
-from table_controller.controller.status import status_of
+from simulators.casino.table_layout import BENCH_PEOPLE, BENCH_PIN, write_bench_people, table_slots, table_toml
+from table_controller.access import people_file
+from table_controller.access import requests as p
+from table_controller.access.credential_change import change_credential_by_request
+from table_controller.host.status import status_of
 from table_controller.journal import reader
 from table_controller.journal import records as rec
 from table_controller.panel.app import app_of
 from table_controller.panel.panel import Panel
-from tests.support.asgi import AsgiBrowser
-from tests.support.boxes import CHEAP, PIN, BoxTestBench, DirectClient, running
-from tests.support.configs import write_config
-from tests.support.panels import run_inline
-from tests.support.processes import pitbox
-from tests.support.running import running as process
-from tests.support.tools import need
+from tests.support.box.asgi import AsgiBrowser
+from tests.support.box.boxes import CHEAP, PIN, BoxTestBench, DirectClient, running
+from tests.support.box.configs import write_config
+from tests.support.box.panel_threads import run_inline
+from tests.support.box.processes import pitbox
+from tests.support.box.running_box import running as process
+from tests.support.suite.required_tools import need
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,9 +101,9 @@ def test_a_change_without_a_box_needs_an_auditor_and_the_next_start_journals_it(
     with process(table.config) as box:
         box.status()
     assert len(table.noted("F99")) == before, "it is journaled once"
-    assert not people.load_people_file(table.data / "people.json").changes
+    assert not people_file.load_people_file(table.data / "people.json").changes
     text = b"".join(record.body for record in reader.read(table.data / "journal", 1))
-    for credential in people.load_credentials(table.data / "people.json").values():
+    for credential in people_file.load_credentials(table.data / "people.json").values():
         assert credential.hash.encode() not in text
         assert credential.salt.encode() not in text
 
@@ -120,7 +120,7 @@ def test_a_running_box_makes_and_journals_a_change_at_once(tmp_path: Path) -> No
         )
         (added,) = table.noted("D77 was added as dealer of person 4711")
         assert f"(auditor {AUDITOR})" in added
-        assert not people.load_people_file(table.data / "people.json").changes
+        assert not people_file.load_people_file(table.data / "people.json").changes
         assert "never used twice" in table.people("add", "d77", "--role", "dealer", "--as", AUDITOR, expect=2)
         assert "PB-632" in table.people("pin", "nobody", "--as", AUDITOR, expect=2)
         table.people("revoke", "D77", "--as", AUDITOR)
@@ -243,18 +243,18 @@ async def test_a_power_cut_between_the_note_and_the_file_journals_nothing_twice(
     try:
         await bench.start()  # changes are not settled here: every one stays in the file, as after a power cut
         first = [note.text for note in bench.notes("people")]
-        assert len(first) == len(people.load_people_file(tmp_path / "people.json").changes)
+        assert len(first) == len(people_file.load_people_file(tmp_path / "people.json").changes)
         bench.box.lose_power()
         bench.disk.cut()
         await bench.box.stop()
-        people.set_pin(tmp_path / "people.json", "F1", "192837", cost=CHEAP)
+        people_file.set_pin(tmp_path / "people.json", "F1", "192837", cost=CHEAP)
         await bench.start()
         assert [note.text for note in bench.notes("people")][: len(first)] == first
         (more,) = bench.notes("people")[len(first) :]
         assert more.text.startswith("F1 (floorperson) has another PIN; nobody signed for it")
         assert not bench.notes("people_edited")
         await bench.box.credentials.compare_and_drop()  # type: ignore[union-attr]
-        assert not people.load_people_file(tmp_path / "people.json").changes
+        assert not people_file.load_people_file(tmp_path / "people.json").changes
         await bench.box.stop()
     finally:
         bench.close()
@@ -263,8 +263,8 @@ async def test_a_power_cut_between_the_note_and_the_file_journals_nothing_twice(
 async def test_a_people_file_from_before_is_listed_once_and_is_no_finding(tmp_path: Path) -> None:
     bench = BoxTestBench(tmp_path)
     file = tmp_path / "people.json"
-    people.drop_changes(file, [change.token for change in people.load_people_file(file).changes])
-    people.set_pin(file, "D1", "192837", cost=CHEAP)
+    people_file.drop_changes(file, [change.token for change in people_file.load_people_file(file).changes])
+    people_file.set_pin(file, "D1", "192837", cost=CHEAP)
     try:
         await bench.start()
         changed, listed = bench.notes("people")
@@ -290,7 +290,7 @@ async def test_a_people_file_from_before_is_listed_once_and_is_no_finding(tmp_pa
 async def test_without_an_auditor_only_who_may_write_the_file_changes_it_over_the_socket(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, _, talk):
         for id_ in ("A1", "A9"):
-            people.revoke_credential(tmp_path / "people.json", id_)
+            people_file.revoke_credential(tmp_path / "people.json", id_)
         answer = await talk.ask("people", change="add", credential="D9", role="dealer", pin="739164")
         assert answer.startswith("PB-633"), "the talk is another user's"
         root = DirectClient(bench.box)
@@ -316,7 +316,7 @@ async def test_without_an_auditor_only_root_and_the_boxs_user_add_the_first_one(
         asked = p.PeopleRequest(change="add", credential="EVIL", role="auditor", pin="862957", by=by)
         with pytest.raises(ChangeNotAuthorized, match="has no auditor"):
             await change_credential_by_request(box, asked, signer, 31337)
-        assert "evil" not in people.load_credentials(file)
+        assert "evil" not in people_file.load_credentials(file)
         created = await change_credential_by_request(box, asked, None, os.geteuid())
         assert created["role"] == "auditor"
     finally:
@@ -327,5 +327,5 @@ async def test_without_an_auditor_only_root_and_the_boxs_user_add_the_first_one(
 def test_what_root_does_to_the_people_file_leaves_a_lock_that_the_box_can_hold(tmp_path: Path) -> None:
     need(os.geteuid() == 0, "only root can give a folder to another user; run the tests as root")
     os.chown(tmp_path, 1234, 1234)
-    people.add_credential(tmp_path / "people.json", "A1", "auditor", PIN, cost=CHEAP)
+    people_file.add_credential(tmp_path / "people.json", "A1", "auditor", PIN, cost=CHEAP)
     assert (tmp_path / ".people.json.lock").stat().st_uid == 1234

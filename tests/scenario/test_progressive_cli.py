@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.processes import background, pitbox, simulator
+from tests.support.box.processes import background, pitbox, simulator
 
 if TYPE_CHECKING:
     from pathlib import Path

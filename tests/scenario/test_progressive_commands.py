@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from devices.driver import REPLY_TIMEOUT_S
-from devices.report import LinkDown, LinkUp, OutcomeLost, Reported
+from devices.driver_events import LinkDown, LinkUp, OutcomeLost, Reported
 from firmware_bridge.commands import ACCEPT_TIMEOUT_S, Outcome
 from firmware_bridge.errors import (
     CommandIdReused,
@@ -21,9 +21,9 @@ from firmware_bridge.errors import (
     ReplyTimeout,
 )
 from firmware_bridge.link import REPLY_RTOS
-from tests.support.beliefs import ask_until_answered, run_command
-from tests.support.bench import over_the_ladder
-from tests.support.kinds import ACTUATIONS, CASES, QUESTIONS
+from tests.support.machines.card_checks import ask_until_answered, run_command
+from tests.support.machines.bench import over_the_ladder
+from tests.support.machines.progressive_kinds import ACTUATIONS, CASES, QUESTIONS
 
 LASTING: Final = [(kind, method) for kind, method in ACTUATIONS if method != "reset"]
 # Members of every driver that are neither query nor actuation; the lock is tested in test_lockout.py.

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from devices.report import LinkDown, Reported
+from devices.driver_events import LinkDown, Reported
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadPort, LinkError, OutcomeUnknown, PortBusy, PortFailed, PortMissing
 from firmware_bridge.transport.serial import open_serial
 from firmware_bridge.transport.threaded import MAX_BACKLOG
-from simulators.control import send_request
-from tests.support.ports import connected
-from tests.support.processes import kill_machine, pitbox, simulator
+from simulators.engine.control import send_request
+from tests.support.wire.connected_driver import connected
+from tests.support.box.processes import kill_machine, pitbox, simulator
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,24 +11,24 @@ import msgspec
 import pytest
 
 from devices.kinds import kind_named
-from devices.registry import all_messages
-from devices.report import LinkDown
+from devices.message_registry import all_messages
+from devices.driver_events import LinkDown
 from firmware_bridge import frame as fr
 from firmware_bridge.capture import CaptureFile, read_capture
 from firmware_bridge.errors import PitboxError
 from firmware_bridge.handshake import Trust
 from firmware_bridge.messages import DeviceHello
-from simulators.hosts.memory import MemoryHost
-from simulators.house.replay import packets_of, replay
-from simulators.machine import approved_firmware
-from simulators.models import make_machine
-from simulators.recorded import read_message
-from simulators.virtual_time import run_virtual
+from simulators.engine.hosts.memory import MemoryHost
+from simulators.casino.replay import packets_of, replay
+from simulators.engine.machine import approved_firmware
+from simulators.kinds.models import make_machine
+from simulators.engine.recorded_machine import read_message
+from simulators.engine.virtual_time import run_virtual
 from table_controller.cli import USAGE, main
-from table_controller.controller.frame_ring import FrameRing
-from table_controller.controller.freezer import FaultRecorder
+from table_controller.maintenance.frame_ring import FrameRing
+from table_controller.maintenance.fault_recorder import FaultRecorder
 from table_controller.controller.slot import Slot
-from table_controller.diagnosis.dossier import FaultReport, MachineHalt, MachineIdentity, encode
+from table_controller.diagnosis.fault_report import FaultReport, MachineHalt, MachineIdentity, encode
 
 if TYPE_CHECKING:
     from pathlib import Path

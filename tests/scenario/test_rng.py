@@ -7,15 +7,15 @@ from typing import Final
 
 import pytest
 
-from devices.chance import PROPORTION_CUTOFF, REPETITION_CUTOFF, STARTUP_SAMPLES
+from devices.number_draw import PROPORTION_CUTOFF, REPETITION_CUTOFF, STARTUP_SAMPLES
 from devices.kinds import RNG
 from devices.rng import messages as m
 from firmware_bridge.errors import BadFault, BadMessage, CommandFailed, CommandRefused
-from simulators.machines.rng import SimulatedRng
-from tests.support.beliefs import ask_until_answered, run_command
-from tests.support.bench import LADDER, over_the_ladder, device_bench
-from tests.support.clauses import clauses
-from tests.support.starts import RngBench, expect_false_report, reported, check_reported_number, rng_bench
+from simulators.kinds.rng.machine import SimulatedRng
+from tests.support.machines.card_checks import ask_until_answered, run_command
+from tests.support.machines.bench import LADDER, over_the_ladder, device_bench
+from tests.support.suite.clauses import clauses
+from tests.support.machines.start_devices import RngBench, expect_false_report, reported, check_reported_number, rng_bench
 
 R: Final = m.Reason
 # One segment over every rung, and every segment over one.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulators.house.table import CasinoTable
+from simulators.casino.table import CasinoTable
 from table_controller.table import events as ev
 from table_controller.table.decisions import Command
 

@@ -10,10 +10,10 @@ import pytest
 from devices.position import position_of_dice
 from devices.shaker import messages as m
 from firmware_bridge.errors import BadFault, CommandFailed, code_of
-from tests.support.beliefs import ask_until_answered, run_command
-from tests.support.bench import over_the_ladder
-from tests.support.clauses import clauses
-from tests.support.starts import ShakerBench, until_roll_ended, good_roll, reported, check_reported_dice, shaker_bench, roll_and_uncover
+from tests.support.machines.card_checks import ask_until_answered, run_command
+from tests.support.machines.bench import over_the_ladder
+from tests.support.suite.clauses import clauses
+from tests.support.machines.start_devices import ShakerBench, until_roll_ended, good_roll, reported, check_reported_dice, shaker_bench, roll_and_uncover
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

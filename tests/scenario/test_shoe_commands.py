@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from devices.report import LinkDown, OutcomeLost, Reported
+from devices.driver_events import LinkDown, OutcomeLost, Reported
 from devices.shoe import messages as m
 from devices.shoe.driver import ShoeDriver
 from devices.shoe.state import verdict
@@ -25,10 +25,10 @@ from firmware_bridge.errors import (
     ReplyTimeout,
     WrongKey,
 )
-from tests.support.beliefs import ask_until_answered, run_command, until_moving
-from tests.support.bench import over_the_ladder
-from tests.support.memory import CommandWatch
-from tests.support.shoes import (
+from tests.support.machines.card_checks import ask_until_answered, run_command, until_moving
+from tests.support.machines.bench import over_the_ladder
+from tests.support.machines.command_watch import CommandWatch
+from tests.support.machines.shoes import (
     Shoe,
     get_all_cards_out,
     back_in_service,

@@ -9,10 +9,10 @@ import pytest
 from devices.shoe import messages as m
 from devices.shoe.state import verdict
 from firmware_bridge.errors import BadFault, CommandFailed, CommandRefused
-from simulators.twins.card_mover import STRAINED
-from tests.support.beliefs import ask_until_answered, run_command, until_moving
-from tests.support.bench import over_the_ladder
-from tests.support.shoes import Shoe, get_all_cards_out, back_in_service, check_reported_cards, dispensed, in_slot, search, shoe_bench
+from simulators.kinds.shuffler.card_mover import STRAINED
+from tests.support.machines.card_checks import ask_until_answered, run_command, until_moving
+from tests.support.machines.bench import over_the_ladder
+from tests.support.machines.shoes import Shoe, get_all_cards_out, back_in_service, check_reported_cards, dispensed, in_slot, search, shoe_bench
 
 each_segment = pytest.mark.parametrize("segment", list(m.Segment), ids=lambda segment: segment.name.lower())
 WITH_A_SENSOR = [m.Segment.FEED, m.Segment.DRAW, m.Segment.EXIT]

@@ -11,11 +11,11 @@ import pytest
 from devices.kinds import SHOE
 from devices.shoe import messages as m
 from firmware_bridge.errors import CommandFailed
-from simulators.hosts.memory import MemoryHost
-from simulators.house.stand import DeviceBench
-from simulators.machines.shoe import SimulatedManualShoe, SimulatedShoe
-from tests.support.entropy import seed_the_host
-from tests.support.tap import LoggedBytes, ByteLog
+from simulators.engine.hosts.memory import MemoryHost
+from simulators.casino.device_bench import DeviceBench
+from simulators.kinds.shoe.machine import SimulatedManualShoe, SimulatedShoe
+from tests.support.wire.seeded_host import seed_the_host
+from tests.support.wire.byte_log import LoggedBytes, ByteLog
 
 if TYPE_CHECKING:
     from firmware_bridge.wire import Transport

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from devices.meter_sign.messages import Row
-from simulators.house import disk as disks
-from table_controller.controller.status import status_of
+from simulators.casino import disk as disks
+from table_controller.host.status import status_of
 from table_controller.ledger.money import CENT
 from table_controller.panel.live import SIGN, LivePages
 from table_controller.table import events as ev
 from table_controller.table.decisions import Booked
-from table_controller.uplink.describe import describe_meters
-from tests.support.boxes import BoxTestBench
-from tests.support.core import AUDITOR, FLOOR
-from tests.support.power_cuts import decided
+from table_controller.uplink.state_messages import describe_meters
+from tests.support.box.boxes import BoxTestBench
+from tests.support.core.ideal_table import AUDITOR, FLOOR
+from tests.support.box.power_cuts import decided
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simulators.table import GAMES, START_DEVICES, table_slots
+from simulators.casino.table_layout import GAMES, START_DEVICES, table_slots
 from table_controller.config import load_config
-from tests.support.processes import background, pitbox, wait_for
+from tests.support.box.processes import background, pitbox, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

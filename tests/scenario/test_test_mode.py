@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 from devices.service import FAULTED, IN_SERVICE, UNVERIFIED
 from devices.shuffler.messages import Mode
 from simulators.world.table import TRAY
-from table_controller.cli.status import status_lines
-from table_controller.controller.status import status_of
+from table_controller.cli.commands.status import status_lines
+from table_controller.host.status import status_of
 from table_controller.panel.devices import devices
 from table_controller.panel.panel import Panel
-from table_controller.panel.words import machine_name
-from table_controller.uplink.describe import describe_state
-from tests.support.boxes import DirectClient
-from tests.support.panels import run_inline
-from tests.support.ways import SLOT, order_device, running, start
+from table_controller.panel.labels import machine_name
+from table_controller.uplink.state_messages import describe_state
+from tests.support.box.boxes import DirectClient
+from tests.support.box.panel_threads import run_inline
+from tests.support.box.return_to_service import SLOT, order_device, running, start
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.boxes import BoxTestBench
+    from tests.support.box.boxes import BoxTestBench
 
 
 def _state(bench: BoxTestBench) -> str:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.errors import VersionsDiffer
-from simulators.house.table import CasinoTable
+from simulators.casino.table import CasinoTable
 from table_controller.journal import records as rec
-from table_controller.journal import versions, wording
+from table_controller.journal import versions
+from table_controller.journal import record_text
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import BetAccepted
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ async def test_new_software_goes_on_from_the_snapshot_with_meter_and_decks_and_r
         assert [record.kind for record in since][:5] == ["start", "migration", "snapshot", "box", "step"]
         reported = rec.decode_migration(since[1].body)
         assert (reported.name, reported.old["software"], reported.new["software"]) == ("same_state", old, "1" * 64)
-        assert "software changed between rounds" in wording.record_line(since[1])
+        assert "software changed between rounds" in record_text.record_line(since[1])
         assert house.disk.snapshots[-1].seq == since[1].seq
         assert isinstance(rec.decode_step(since[4].body).event, ev.BoxStarted)
         kept = house.disk.snapshots[-1].body

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from devices.report import LinkDown, OutcomeLost, Reported
+from devices.driver_events import LinkDown, OutcomeLost, Reported
 from devices.shuffler import messages as m
 from devices.shuffler.state import verdict
 from firmware_bridge.commands import Outcome
@@ -23,11 +23,11 @@ from firmware_bridge.errors import (
 )
 from firmware_bridge.handshake import Trust
 from firmware_bridge.transport.ports import open_port
-from simulators.machine import approved_firmware
-from simulators.machines.shuffler import SimulatedShuffler
-from tests.support.beliefs import ask_until_answered, check_reported_cards, run_command, until_true, until_moving
-from tests.support.bench import over_the_ladder
-from tests.support.usb import UsbBench, usb_bench, usb_server
+from simulators.engine.machine import approved_firmware
+from simulators.kinds.shuffler.machine import SimulatedShuffler
+from tests.support.machines.card_checks import ask_until_answered, check_reported_cards, run_command, until_true, until_moving
+from tests.support.machines.bench import over_the_ladder
+from tests.support.machines.usb_bench import UsbBench, usb_bench, usb_server
 
 pytestmark = pytest.mark.realtime
 

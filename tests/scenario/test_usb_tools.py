@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.processes import LIMIT, background, pitbox, simulator
-from tests.support.tools import need_tool
+from tests.support.box.processes import LIMIT, background, pitbox, simulator
+from tests.support.suite.required_tools import need_tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

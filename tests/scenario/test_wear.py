@@ -12,21 +12,21 @@ from devices.shoe import messages as sh
 from devices.shuffler import messages as m
 from firmware_bridge.errors import PitboxError
 from firmware_bridge.handshake import Trust
-from simulators.hosts.memory import MemoryHost
-from simulators.machine import approved_firmware
-from simulators.models import make_machine
+from simulators.engine.hosts.memory import MemoryHost
+from simulators.engine.machine import approved_firmware
+from simulators.kinds.models import make_machine
 from table_controller.cli import OK, USAGE, main
-from table_controller.cli.jams import known_faults
-from table_controller.controller.dossiers import FaultReports
+from table_controller.cli.commands.faults import known_faults
+from table_controller.maintenance.fault_reports import FaultReports
 from table_controller.controller.slot import Slot
-from table_controller.controller.wear import WEAR_FOLDER, WearStore, WearWarning, WearMonitor, named_warning, monitor_configured_wear
+from table_controller.maintenance.wear import WEAR_FOLDER, WearStore, WearWarning, WearMonitor, named_warning, monitor_configured_wear
 from table_controller.diagnosis.drift import BASE_WINDOWS, WINDOW_CARDS, Wear, judge, restart_after_repair, spread
 from table_controller.diagnosis.history import UNKNOWN, FaultHistory, HistoryRow
 from table_controller.journal import records as rec
-from table_controller.journal.wording import decode_body
+from table_controller.journal.record_text import decode_body
 from table_controller.table import events as ev
-from tests.support import boxes
-from tests.support.boxes import BoxTestBench as BoxBench
+from tests.support.box import boxes
+from tests.support.box.boxes import BoxTestBench as BoxBench
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from table_controller.journal import records as rec
 from table_controller.journal.store import Policy, Store
 from table_controller.journal.versions import digests_of
-from tests.support.core import WILD_PROGRESSIVE, IdealTable
+from tests.support.core.ideal_table import WILD_PROGRESSIVE, IdealTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.support import allowances
-from tests.support.allowances import AllowanceClock, lines, minutes, subject_of
+from tests.support.suite import allowances
+from tests.support.suite.allowances import AllowanceClock, lines, minutes, subject_of
 
 # The workers of `make proof` on two cores.
 WORKERS = 3
@@ -20,7 +20,7 @@ def report(nodeid: str, seconds: float) -> Any:
 
 
 def test_a_subject_is_a_file_of_tests() -> None:
-    assert subject_of("tests/scenario/test_soak.py::test_x[1]") == "scenario/soak"
+    assert subject_of("tests/scenario/test_shuffler_soak.py::test_x[1]") == "scenario/soak"
 
 
 def test_a_subject_over_its_allowance_is_marked_and_the_longest_comes_first() -> None:
@@ -33,7 +33,7 @@ def test_a_subject_over_its_allowance_is_marked_and_the_longest_comes_first() ->
 
 
 @pytest.mark.parametrize(
-    ("test", "code"), [("tests/scenario/test_soak.py::test_x", 0), ("tests/scenario/test_new.py::test_x", 1)]
+    ("test", "code"), [("tests/scenario/test_shuffler_soak.py::test_x", 0), ("tests/scenario/test_new.py::test_x", 1)]
 )
 def test_only_a_subject_without_an_allowance_fails_the_run(test: str, code: int) -> None:
     clock, session = AllowanceClock(), SimpleNamespace(exitstatus=0)

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from table_controller.box_folders import why_closed, drop_in, folders_of, limits_of, box_notices, unit_name
+from table_controller.host.box_folders import why_closed, drop_in, folders_of, limits_of, box_notices, unit_name
 from table_controller.config import TableConfig, load_config
-from table_controller.controller.surroundings import retiring_notices
+from table_controller.host.surroundings import retiring_notices
 from table_controller.journal.store import Policy, Store
-from tests.support.configs import write_saigon_config
-from tests.support.small_disk import remount, small_disk
-from tests.support.tools import need_tool
+from tests.support.box.configs import write_saigon_config
+from tests.support.box.small_disk import remount, small_disk
+from tests.support.suite.required_tools import need_tool
 
 SHIPPED = Path(__file__).parents[2] / "deploy" / "systemd" / "pitbox@.service"
 

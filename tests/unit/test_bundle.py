@@ -15,26 +15,26 @@ import msgspec
 import pytest
 
 from devices.bet_sensor import messages as bet_sensor
-from devices.gauges import OpticalLevel
+from devices.path_telemetry import OpticalLevel
 from devices.keypad import messages as keypad
-from devices.registry import all_messages
+from devices.message_registry import all_messages
 from devices.shuffler import messages as shuffler
 from firmware_bridge import frame as fr
 from firmware_bridge import pcapng
 from firmware_bridge.capture import CaptureFile, read_capture
 from firmware_bridge.messages import encode
-from table_controller import people
+from table_controller.access import people_file
 from table_controller.cli import OK, USAGE, main
-from table_controller.controller.wear import WEAR_FOLDER, WearStore
-from table_controller.diagnosis.dossier import FaultReport, FrameAtFault, MachineHalt, MachineIdentity
+from table_controller.maintenance.wear import WEAR_FOLDER, WearStore
+from table_controller.diagnosis.fault_report import FaultReport, FrameAtFault, MachineHalt, MachineIdentity
 from table_controller.diagnosis.drift import Wear
-from table_controller.diagnosis.store import FaultReportStore
+from table_controller.diagnosis.fault_report_store import FaultReportStore
 from table_controller.journal import records as rec
 from table_controller.journal.store import Policy
 from table_controller.table import decisions as de
 from table_controller.table import events as ev
-from tests.support.configs import write_saigon_config
-from tests.support.journals import open_journal
+from tests.support.box.configs import write_saigon_config
+from tests.support.box.journals import open_journal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +108,7 @@ def _config(folder: Path, secrets: PlantedSecrets) -> None:
 
 
 def _people(path: Path, secrets: PlantedSecrets) -> None:
-    created = people.add_credential(path, "T1", "technician", secrets.pin, cost=people.Cost(n=2, r=1, p=1))
+    created = people_file.add_credential(path, "T1", "technician", secrets.pin, cost=people_file.Cost(n=2, r=1, p=1))
     secrets.hashes += [created.hash, created.salt]
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from devices.gauges import OpticalLevel
+from devices.path_telemetry import OpticalLevel
 from devices.shuffler import messages as m
 from devices.shuffler.state import ShufflerView
-from table_controller.cli.card_path import FAULTY, draw_path, plain_text
+from table_controller.cli.render.card_path import FAULTY, draw_path, plain_text
 
 LEVELS = [OpticalLevel(False, 900, 500)] * len(m.Sensor)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from devices.registry import KIND_MESSAGES
+from devices.message_registry import KIND_MESSAGES
 from devices.shuffler.messages import Reason
 from firmware_bridge import errors
 from firmware_bridge.errors import PitboxError, code_of

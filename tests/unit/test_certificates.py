@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.errors import BadCertificate
-from table_controller.certificates import (
+from table_controller.host.certificates import (
     MOST_IN_FILE,
     Certificate,
     configured_certificates,
@@ -19,9 +19,9 @@ from table_controller.certificates import (
     read_certificates,
 )
 from table_controller.config import load_config
-from table_controller.notices import NoticeBoard
-from tests.support.certificates import Authority
-from tests.support.configs import write_saigon_config
+from table_controller.host.notices import NoticeBoard
+from tests.support.box.certificates import Authority
+from tests.support.box.configs import write_saigon_config
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,10 +11,10 @@ import pytest
 
 from table_controller import rulebook
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
-from tests.support import evidence
-from tests.support.core import DEALER, FLOOR, TECH, IdealTable
-from tests.support.tools import need
+from table_controller.table import state_machines as mc
+from tests.support.suite import clause_evidence
+from tests.support.core.ideal_table import DEALER, FLOOR, TECH, IdealTable
+from tests.support.suite.required_tools import need
 from tools import clause_table
 
 if TYPE_CHECKING:
@@ -59,14 +59,14 @@ ANEW = "write it anew: python -m tools.clause_table --record"
 def test_every_witness_is_a_test_that_is_marked_with_its_clause() -> None:
     gone = [
         (clause, witness["test"])
-        for clause, witness in evidence.witnesses().items()
+        for clause, witness in clause_evidence.witnesses().items()
         if witness["test"] not in clause_table.cases().get(clause, ())
     ]
     assert gone == [], ANEW
 
 
 def test_every_named_clause_has_a_witness() -> None:
-    assert sorted(clause_table.named().keys() - evidence.witnesses().keys()) == [], ANEW
+    assert sorted(clause_table.named().keys() - clause_evidence.witnesses().keys()) == [], ANEW
 
 
 def test_the_shipped_clause_words_follow_from_the_witnesses() -> None:
@@ -116,65 +116,65 @@ def test_a_clause_that_does_not_bind_the_controller_is_outside() -> None:
 
 
 @pytest.fixture
-def seen() -> Iterator[evidence.ClauseEvidence]:
-    watched = evidence.begin()
+def seen() -> Iterator[clause_evidence.ClauseEvidence]:
+    watched = clause_evidence.begin()
     yield watched
-    evidence.end(watched, "nobody's", [])
+    clause_evidence.end(watched, "nobody's", [])
 
 
-def test_without_the_live_core_a_clause_is_computed(seen: evidence.ClauseEvidence) -> None:
+def test_without_the_live_core_a_clause_is_computed(seen: clause_evidence.ClauseEvidence) -> None:
     rulebook.clause("575.3(a)")
-    assert seen.shows("575.3(a)") == evidence.COMPUTED
+    assert seen.shows("575.3(a)") == clause_evidence.COMPUTED
 
 
-def test_a_question_that_cites_a_clause_is_a_prompt_and_no_enforcement(seen: evidence.ClauseEvidence) -> None:
+def test_a_question_that_cites_a_clause_is_a_prompt_and_no_enforcement(seen: clause_evidence.ClauseEvidence) -> None:
     floor = IdealTable("asia_poker").start("blue", "red").play_to(mc.SETTLING)
     (asked,) = floor.prompts("settled")
-    assert seen.shows("575.11(e)") == evidence.ASKED
+    assert seen.shows("575.11(e)") == clause_evidence.ASKED
     for who in (FLOOR, TECH):
         floor.step(ev.Answer(asked.id, "settled", who))
     floor.step(ev.Answer(asked.id, "nonsense", DEALER))
-    assert seen.shows("575.11(e)") == evidence.ASKED, "that others may not answer enforces no clause"
+    assert seen.shows("575.11(e)") == clause_evidence.ASKED, "that others may not answer enforces no clause"
 
 
-def test_a_refusal_that_cites_a_clause_is_enforcement(seen: evidence.ClauseEvidence) -> None:
+def test_a_refusal_that_cites_a_clause_is_enforcement(seen: clause_evidence.ClauseEvidence) -> None:
     floor = IdealTable("asia_poker").start("blue", "red")
-    assert seen.shows("575.3(b)(1)") == evidence.ASKED
+    assert seen.shows("575.3(b)(1)") == clause_evidence.ASKED
     floor.step(ev.DeckReceived("Blue", DEALER))
-    assert seen.shows("575.3(b)(1)") == evidence.REFUSED
+    assert seen.shows("575.3(b)(1)") == clause_evidence.REFUSED
 
 
-def test_a_table_that_is_stopped_by_a_clause_enforces_it(seen: evidence.ClauseEvidence) -> None:
+def test_a_table_that_is_stopped_by_a_clause_enforces_it(seen: clause_evidence.ClauseEvidence) -> None:
     floor = IdealTable("asia_poker").start("blue", "red").play_to(mc.DEALING)
-    assert seen.shows("575.13(m)") != evidence.REFUSED
+    assert seen.shows("575.13(m)") != clause_evidence.REFUSED
     floor.step(ev.ShoeFault("shoe.1", 1))
-    assert seen.shows("575.13(m)") == evidence.REFUSED
+    assert seen.shows("575.13(m)") == clause_evidence.REFUSED
 
 
-def test_what_the_core_does_without_a_citation_is_driven(seen: evidence.ClauseEvidence) -> None:
+def test_what_the_core_does_without_a_citation_is_driven(seen: clause_evidence.ClauseEvidence) -> None:
     IdealTable("asia_poker").start("blue", "red")
-    assert seen.shows("575.5(g)(1)(iii)") == evidence.DRIVEN
+    assert seen.shows("575.5(g)(1)(iii)") == clause_evidence.DRIVEN
 
 
 def test_a_witness_that_shows_less_than_is_claimed_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(evidence.RECORD, raising=False)
-    claims = {"575.3(a)": {"test": "this", "shows": evidence.ASKED}}
-    monkeypatch.setattr(evidence, "witnesses", lambda: claims)
-    assert evidence.end(evidence.begin(), "another", ["575.3(a)"]) is None
-    short = evidence.end(evidence.begin(), "this", ["575.3(a)"])
+    monkeypatch.delenv(clause_evidence.RECORD, raising=False)
+    claims = {"575.3(a)": {"test": "this", "shows": clause_evidence.ASKED}}
+    monkeypatch.setattr(clause_evidence, "witnesses", lambda: claims)
+    assert clause_evidence.end(clause_evidence.begin(), "another", ["575.3(a)"]) is None
+    short = clause_evidence.end(clause_evidence.begin(), "this", ["575.3(a)"])
     assert short is not None
     assert "claims 'asked' of this test; it shows 'computed'" in short
-    claims["575.3(a)"]["shows"] = evidence.COMPUTED
-    assert evidence.end(evidence.begin(), "this", ["575.3(a)"]) is None
+    claims["575.3(a)"]["shows"] = clause_evidence.COMPUTED
+    assert clause_evidence.end(clause_evidence.begin(), "this", ["575.3(a)"]) is None
 
 
 def test_the_witness_is_the_test_that_shows_most(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[str] = []
-    monkeypatch.setattr(type(evidence.WITNESSES), "write_text", lambda _, text: written.append(text))
+    monkeypatch.setattr(type(clause_evidence.WITNESSES), "write_text", lambda _, text: written.append(text))
     clause_table.write_witnesses([
-        {"test": "a", "shown": {"575.3(a)": evidence.ASKED}},
-        {"test": "b", "shown": {"575.3(a)": evidence.REFUSED}},
-        {"test": "c", "shown": {"575.3(a)": evidence.REFUSED, "575.3(b)": evidence.COMPUTED}},
+        {"test": "a", "shown": {"575.3(a)": clause_evidence.ASKED}},
+        {"test": "b", "shown": {"575.3(a)": clause_evidence.REFUSED}},
+        {"test": "c", "shown": {"575.3(a)": clause_evidence.REFUSED, "575.3(b)": clause_evidence.COMPUTED}},
     ])  # fmt: skip
     result = tomllib.loads(written[0])
     assert json.loads(json.dumps(result)) == {

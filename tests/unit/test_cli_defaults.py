@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.errors import ConfigurationError, JournalBusy
-from table_controller.cli import NO_BOX, USAGE, command_parser, exit_code, explain, main
+from table_controller.cli import NO_BOX, USAGE, command_parser, exit_code, main
+from table_controller.cli.commands import explain
 from table_controller.cli.pins import people_file
 from table_controller.config import DEFAULT, default_path
-from tests.support.configs import write_saigon_config
+from tests.support.box.configs import write_saigon_config
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,14 +21,14 @@ from firmware_bridge.errors import (
     SerialClaimedTwice,
 )
 from firmware_bridge.keys import new_key, save_approved, save_key
-from simulators.machine import approved_firmware
-from simulators.table import table_toml
-from table_controller import config_walk
+from simulators.engine.machine import approved_firmware
+from simulators.casino.table_layout import table_toml
+from table_controller.config import walk
 from table_controller.config import _ConfigReader, examine, load_config
-from table_controller.config_example import example
-from table_controller.config_sections import DEVICE, FORMER_KEYS, SECTION_NAMES, RULE_KEYS, RULES, SECTIONS, DeviceSection
-from table_controller.config_walk import ParsedFile
-from tests.support.configs import uncomment_all, write_config
+from table_controller.config.example import example
+from table_controller.config.sections import DEVICE, FORMER_KEYS, SECTION_NAMES, RULE_KEYS, RULES, SECTIONS, DeviceSection
+from table_controller.config.walk import ParsedFile
+from tests.support.box.configs import uncomment_all, write_config
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +68,7 @@ def former_keys(monkeypatch: pytest.MonkeyPatch) -> None:
         "device.KIND.NUMBER.address": "device.KIND.NUMBER.port",
         "broker": "mqtt",
     }
-    monkeypatch.setattr(config_walk, "FORMER_KEYS", former)
+    monkeypatch.setattr(walk, "FORMER_KEYS", former)
 
 
 def _write(folder: Path, text: str) -> Path:

@@ -11,14 +11,14 @@ import pytest
 
 from devices.kinds import KINDS
 from firmware_bridge.errors import BadSubmission
-from simulators.table import GAMES, START_DEVICES, table_slots, table_toml
+from simulators.casino.table_layout import GAMES, START_DEVICES, table_slots, table_toml
 from table_controller.config import examine, load_config
-from table_controller.config_example import example_choices, example
-from table_controller.config_schema import schema
-from table_controller.config_sections import SECTION_NAMES, REQUIRED, RULE_KEYS, SECTIONS, DeviceSection
+from table_controller.config.example import example_choices, example
+from table_controller.config.schema import schema
+from table_controller.config.sections import SECTION_NAMES, REQUIRED, RULE_KEYS, SECTIONS, DeviceSection
 from table_controller.rulebook import Submission, check_submission, edition
-from tests.support.configs import certificate, uncomment_all, write_config
-from tests.support.schemas import schema_errors
+from tests.support.box.configs import certificate, uncomment_all, write_config
+from tests.support.oracles.config_schema import schema_errors
 
 if TYPE_CHECKING:
     from pathlib import Path

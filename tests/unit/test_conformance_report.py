@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from devices.registry import KIND_MESSAGES, union_members
-from devices.trail import GetEdgeLog
+from devices.message_registry import KIND_MESSAGES, union_members
+from devices.edge_log import GetEdgeLog
 from firmware_bridge.errors import ConfigurationError
-from table_controller.conformance.page import render_page
-from table_controller.conformance.report import TestedDevice, RequirementResult, ConformanceReport, check_folder, ids_needing_operator, write
-from table_controller.conformance.requirements import (
+from devices.conformance.html_report import render_page
+from devices.conformance.report import TestedDevice, RequirementResult, ConformanceReport, check_folder, ids_needing_operator, write
+from devices.conformance.requirements import (
     RequirementVerdict,
     select_requirements,
     kind_chapter,

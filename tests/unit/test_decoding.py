@@ -14,18 +14,18 @@ from firmware_bridge.handshake import _TO_HOST, _handshake_message
 from firmware_bridge.keys import load_approved, load_key
 from firmware_bridge.messages import DeviceHello, encode
 from table_controller.config import load_config
-from table_controller.controller.key_files import read_former_list
-from table_controller.controller.wear import WearStore
+from table_controller.maintenance.key_files import read_former_list
+from table_controller.maintenance.wear import WearStore
 from table_controller.uplink.commands import CommandRequest, _problem
 from table_controller.uplink.cursor import load_cursor
-from tests.support.links import LinkPair, settle
+from tests.support.wire.links import LinkPair, settle
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 NESTED: Final = b"[" * 100_000
 BAD_TEXT: Final = b'["\xff\xfe\x80"]'
 # Modules that decode Python objects or the project's own data, no bytes from outside.
 OWN_DATA: Final = (
-    "table_controller/rulebook/", "table_controller/config_walk.py", "table_controller/cli/keys.py",
+    "table_controller/rulebook/", "table_controller/config/walk.py", "table_controller/cli/commands/keys.py",
     "devices/keypad/driver.py", "devices/meter_sign/driver.py",
 )  # fmt: skip
 
@@ -116,7 +116,7 @@ def test_nobody_catches_only_some_of_what_a_decoder_raises() -> None:
             name = str(file.relative_to(ROOT))
             if not name.startswith((*OWN_DATA, "simulators/mutants/")):
                 wrong += [f"{name}:{line} {what}" for line, what in caught(ast.parse(file.read_text()))]
-    assert wrong == [], "use firmware_bridge.decoding.UNDECODABLE or BAD_TOML"
+    assert wrong == [], "use firmware_bridge.decode_errors.UNDECODABLE or BAD_TOML"
 
 
 def test_the_check_sees_an_except_that_is_too_narrow() -> None:

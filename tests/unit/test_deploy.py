@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 from table_controller import cli
-from table_controller.config_example import example
-from tests.support.tools import need_tool
+from table_controller.config.example import example
+from tests.support.suite.required_tools import need_tool
 
 DEPLOY = Path(__file__).parents[2] / "deploy" / "systemd"
 UNIT = DEPLOY / "pitbox@.service"

@@ -14,10 +14,10 @@ from table_controller.journal.migrations import CONFIGURATION
 from table_controller.journal.recovery import encode_snapshot, recover
 from table_controller.journal.timers import Timers
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Prompt
-from tests.support.core import DEALER, FLOOR, NO_MACHINES, SLOTS, TECH, IdealTable
-from tests.support.prefixes import RecordedRun, resume_play, restart
+from tests.support.core.ideal_table import DEALER, FLOOR, NO_MACHINES, SLOTS, TECH, IdealTable
+from tests.support.box.journal_prefixes import RecordedRun, resume_play, restart
 
 GAME = "face_up_pai_gow"
 WITH_KEYPAD: dict[str, Any] = {**SLOTS[GAME], "keypad.1": "keypad", "meter_sign.1": "meter_sign"}

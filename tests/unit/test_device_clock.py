@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from simulators.device_clock import DeviceClock
+from simulators.engine.device_clock import DeviceClock
 
 
 @pytest.mark.realtime

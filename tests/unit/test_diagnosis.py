@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from table_controller.diagnosis import dossier as d
+from table_controller.diagnosis import fault_report as d
 from table_controller.diagnosis.causes import diagnose
 from table_controller.diagnosis.findings import CardRange, CauseKind
-from table_controller.diagnosis.readings import pulses
-from tests.support.dossiers import STUCK, currents, edges, levels, shuffler_report, times
+from table_controller.diagnosis.measurements import pulses
+from tests.support.box.fault_reports import STUCK, currents, edges, levels, shuffler_report, times
 
 
 def first(dossier: d.FaultReport) -> CauseKind:

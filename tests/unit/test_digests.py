@@ -7,7 +7,7 @@ import json
 import msgspec
 import pytest
 
-from simulators.house.soak import GAMES
+from simulators.casino.soak import GAMES
 from tools import digests
 from tools.digests import Canonical, differences
 

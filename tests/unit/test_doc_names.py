@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tools import ROOT
-from tools.doc_names import pages, unknown_arguments, wrong
+from tools.docs.doc_names import pages, unknown_arguments, wrong
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ def project(folder: Path, text: str) -> Path:
         "Makefile": "check: x  ## all\n",
         "pyproject.toml": '[project.entry-points."pitbox.commands"]\nsim = "simulators.cli"\n\n[tool]\n',
         "table_controller/__init__.py": "",
-        "table_controller/cli/__init__.py": '_OWN = {"run": "table_controller.cli.run"}\n',
+        "table_controller/cli/__init__.py": '_OWN = {"run": "table_controller.cli.commands.run"}\n',
         "table_controller/loop.py": "class Controller: ...\n",
         "tests/unit/test_loop.py": "def test_it_turns(): ...\n",
         "docs/page.md": text,

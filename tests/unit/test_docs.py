@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tools import ROOT, docs
+from tools import ROOT
+from tools.docs import generate
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 # The right text of each part does not change while the tests run, so it is computed once.
-PARTS = {part: (document, cache(make)) for part, (document, make) in docs.PARTS.items()}
-FILES = {file: cache(make) for file, make in docs.FILES.items()}
+PARTS = {part: (document, cache(make)) for part, (document, make) in generate.PARTS.items()}
+FILES = {file: cache(make) for file, make in generate.FILES.items()}
 
 
 @pytest.fixture(autouse=True)
 def _made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(docs, "PARTS", PARTS)
-    monkeypatch.setattr(docs, "FILES", FILES)
+    monkeypatch.setattr(generate, "PARTS", PARTS)
+    monkeypatch.setattr(generate, "FILES", FILES)
 
 
 @pytest.fixture
@@ -33,21 +34,21 @@ def copy(tmp_path: Path) -> Path:
 
 
 def test_the_committed_documents_are_current() -> None:
-    assert docs.stale() == []
-    assert docs.main(["--check"]) == 0
+    assert generate.stale() == []
+    assert generate.main(["--check"]) == 0
 
 
-@pytest.mark.parametrize("part", list(docs.PARTS))
+@pytest.mark.parametrize("part", list(generate.PARTS))
 def test_a_stale_part_is_named_with_the_command_that_mends_it(copy: Path, part: str) -> None:
-    document = docs.PARTS[part][0]
+    document = generate.PARTS[part][0]
     path = copy / document
     before, begin, remaining = path.read_text("utf-8").partition(f"<!-- generated: {part} -->")
     path.write_text(before + begin + remaining.replace("e", "3", 1), "utf-8")
-    (problem,) = docs.stale(copy)
+    (problem,) = generate.stale(copy)
     assert document in problem
     assert repr(part) in problem
     assert problem.endswith("make recording")
-    assert docs.stale(copy, mend=True) == []
+    assert generate.stale(copy, mend=True) == []
     assert path.read_text("utf-8") == (ROOT / document).read_text("utf-8")
 
 
@@ -55,7 +56,7 @@ def test_what_is_written_by_hand_stays_as_it_is(copy: Path) -> None:
     path = copy / "docs/faults.md"
     path.write_text("# another title\n" + path.read_text("utf-8") + "\nand a last line\n", "utf-8")
     text = path.read_text("utf-8")
-    assert docs.stale(copy, mend=True) == []
+    assert generate.stale(copy, mend=True) == []
     assert path.read_text("utf-8") == text
 
 
@@ -63,13 +64,13 @@ def test_a_part_without_its_markers_is_reported_and_cannot_be_regenerated(copy: 
     path = copy / "docs/service.md"
     path.write_text(path.read_text("utf-8").replace("<!-- end generated -->", ""), "utf-8")
     for mend in (False, True):
-        (problem,) = docs.stale(copy, mend=mend)
+        (problem,) = generate.stale(copy, mend=mend)
         assert "docs/service.md lacks the markers of its part 'service'" in problem
 
 
 def test_a_missing_document_is_reported(copy: Path) -> None:
     (copy / "docs/errors.md").unlink()
-    (problem,) = docs.stale(copy)
+    (problem,) = generate.stale(copy)
     assert "docs/errors.md" in problem
 
 
@@ -77,9 +78,9 @@ def test_check_changes_nothing_and_fails(copy: Path, monkeypatch: pytest.MonkeyP
     path = copy / "docs/faults.md"
     path.write_text(path.read_text("utf-8").replace("unplug", "replug"), "utf-8")
     text = path.read_text("utf-8")
-    real = docs.stale
-    monkeypatch.setattr(docs, "stale", lambda *, mend: real(copy, mend=mend))
-    assert docs.main(["--check"]) == 1
+    real = generate.stale
+    monkeypatch.setattr(generate, "stale", lambda *, mend: real(copy, mend=mend))
+    assert generate.main(["--check"]) == 1
     assert "docs/faults.md: the part 'faults' is out of date; run: make recording" in capsys.readouterr().out
     assert path.read_text("utf-8") == text
 
@@ -89,7 +90,7 @@ def test_every_marker_belongs_to_a_known_part_and_every_link_leads_somewhere() -
         text = path.read_text("utf-8")
         name = path.relative_to(ROOT).as_posix()
         for part in re.findall(r"^<!-- generated: (\S+) -->$", text, re.MULTILINE):
-            assert docs.PARTS[part][0] == name
+            assert generate.PARTS[part][0] == name
         for target in re.findall(r"\]\((?!https?:)([^)#\s]+)[^)]*\)", text):
             assert (path.parent / target).exists(), f"{name} points to {target}"
 

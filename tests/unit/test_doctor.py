@@ -14,20 +14,24 @@ import msgspec
 import pytest
 
 from firmware_bridge.keys import ApprovedFirmware
-from table_controller import people
+from table_controller.access import people_file
 from table_controller.cli import main
-from table_controller.cli.doctor import wear_lines
+from table_controller.cli.commands.doctor import wear_lines
 from table_controller.config import load_config
 from table_controller.controller.clock import KernelClock
-from table_controller.controller.status import LinkStatus
-from table_controller.controller.wear import WEAR_FOLDER, WearStore
+from table_controller.host.status import LinkStatus
+from table_controller.maintenance.wear import WEAR_FOLDER, WearStore
 from table_controller.diagnosis.drift import Wear, Window
-from table_controller.doctor import around, computer, machines, ports, usb_ports
-from table_controller.doctor.lines import FAIL, OK, WARN, CheckResult, exit_code
-from table_controller.doctor.machines import BoxProbe, SlotProbe
+from table_controller.maintenance.doctor import surroundings
+from table_controller.maintenance.doctor import computer
+from table_controller.maintenance.doctor import machines
+from table_controller.maintenance.doctor import ports
+from table_controller.maintenance.doctor import usb_ports
+from table_controller.maintenance.doctor.check_result import FAIL, OK, WARN, CheckResult, exit_code
+from table_controller.maintenance.doctor.machines import BoxProbe, SlotProbe
 from table_controller.journal.copy import Copy, begin_copy
-from tests.support.configs import write_saigon_config
-from tests.support.journals import entries, open_journal
+from tests.support.box.configs import write_saigon_config
+from tests.support.box.journals import entries, open_journal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,14 +114,14 @@ def test_network_ports_and_broker_are_tried_by_connecting_only(tmp_path: Path) -
     with listener() as number:
         assert ports.check_port_of_slot("shoe.1", f"socket://127.0.0.1:{number}", None).state == OK
         with_broker = load_config(table(tmp_path / "a", f'[mqtt]\nhost = "127.0.0.1"\nport = {number}\n'))
-        assert around.check_broker(with_broker)[0].state == OK
+        assert surroundings.check_broker(with_broker)[0].state == OK
     assert ports.check_port_of_slot("shoe.1", f"rfc2217://127.0.0.1:{number}", None).state == FAIL
-    assert around.check_broker(with_broker)[0].state == WARN
-    assert "the table plays on" in around.check_broker(with_broker)[0].do
+    assert surroundings.check_broker(with_broker)[0].state == WARN
+    assert "the table plays on" in surroundings.check_broker(with_broker)[0].do
 
 
 def test_no_broker_is_no_fault(config: TableConfig) -> None:
-    assert around.check_broker(config)[0].state == OK
+    assert surroundings.check_broker(config)[0].state == OK
 
 
 class Usb:
@@ -312,12 +316,12 @@ def test_the_second_copy_is_missing_behind_or_there(tmp_path: Path) -> None:
 def test_people_of_every_role_are_needed(tmp_path: Path) -> None:
     path = tmp_path / "people.json"
     assert computer.check_people(path).state == FAIL
-    cheap = people.Cost(n=2, r=1, p=1)
+    cheap = people_file.Cost(n=2, r=1, p=1)
     for number, role in enumerate(("dealer", "floorperson")):
-        people.add_credential(path, f"p{number}", role, "271828", cost=cheap)
+        people_file.add_credential(path, f"p{number}", role, "271828", cost=cheap)
     assert computer.check_people(path).state == WARN
     assert "technician" in computer.check_people(path).text
-    people.add_credential(path, "p9", "technician", "271828", cost=cheap)
+    people_file.add_credential(path, "p9", "technician", "271828", cost=cheap)
     assert computer.check_people(path).state == OK
     path.chmod(0o644)
     assert computer.check_people(path).state == FAIL

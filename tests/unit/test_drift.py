@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.world.ageing import KINDS, LAYOUTS, draw_plan
+from simulators.world.aging import KINDS, LAYOUTS, draw_plan
 from table_controller.diagnosis import drift
 from table_controller.diagnosis.drift import Limits, PathSample, SegmentSample, Wear, judge, restart_after_repair, add_sample, trend
-from tools import drift_figures
-from tools.drift_figures import FIT, PLAIN, REPORT, figures, history, written
+from tools.studies import drift_figures
+from tools.studies.drift_figures import FIT, PLAIN, REPORT, figures, history, written
 
 
 class MachineStatistics:
@@ -169,7 +169,7 @@ def test_the_page_has_the_figures_of_the_report_seeds() -> None:
     rows = figures(REPORT, PLAIN)
     text = written(rows)
     print(text)
-    assert text in drift_figures.PAGE.read_text("utf-8"), "run: python -m tools.drift_figures --write"
+    assert text in drift_figures.PAGE.read_text("utf-8"), "run: python -m tools.studies.drift_figures --write"
     slow = [(row.ours, row.plain) for row in rows if row.kind in ("slow_wear", "fast_wear", "dust")]
     announced, jams = sum(ours.announced for ours, _ in slow), sum(ours.jams for ours, _ in slow)
     assert announced * 100 >= jams * 95

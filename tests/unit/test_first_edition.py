@@ -17,13 +17,13 @@ from table_controller.journal.accounts import read_money_book
 from table_controller.journal.migrations import FIRST_EDITION, state_schema
 from table_controller.journal.recovery import recover
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import BetAccepted, Booked
-from tests.support import first_edition as first
-from tests.support.boxes import BoxTestBench
-from tests.support.configs import write_config
-from tests.support.core import DEALER, IdealTable
-from tests.support.prefixes import resume_play, restart
+from tests.support.box import first_edition as first
+from tests.support.box.boxes import BoxTestBench
+from tests.support.box.configs import write_config
+from tests.support.core.ideal_table import DEALER, IdealTable
+from tests.support.box.journal_prefixes import resume_play, restart
 from tools import verify_export
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def test_a_schema_that_is_not_listed_is_refused(tmp_path: Path, monkeypatch: pyt
 
 
 async def test_the_box_of_this_version_starts_on_its_journal_and_fault_reports(tmp_path: Path) -> None:
-    from table_controller.controller.dossiers import FaultReports
+    from table_controller.maintenance.fault_reports import FaultReports
     from table_controller.journal import reader
 
     folder = first.copied("box/journal", tmp_path)

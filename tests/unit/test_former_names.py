@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from table_controller.cli import OK, main
-from table_controller.diagnosis import dossier as reports
-from table_controller.diagnosis import store as report_store
+from table_controller.diagnosis import fault_report as reports
+from table_controller.diagnosis import fault_report_store as report_store
 from table_controller.journal import former_names as fn
 from table_controller.journal import reader, recovery
 from table_controller.journal import records as rec

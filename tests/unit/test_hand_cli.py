@@ -11,7 +11,7 @@ import pytest
 from firmware_bridge.errors import BadHand
 from table_controller import rulebook
 from table_controller.cli import USAGE, main
-from table_controller.rulebook.settlement.one_hand import AppraisalRequest, appraise_hand
+from table_controller.rulebook.settlement.appraise_hand import AppraisalRequest, appraise_hand
 
 ROYAL = "As Ks Qs Js Ts Kd Qd"
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 from table_controller.rulebook.cards import parse_cards
-from table_controller.rulebook.hands import asia, dj_wild, holds, over_under, saigon
+from table_controller.rulebook.games.asia_poker import hands as asia
+from table_controller.rulebook.games.dj_wild import hands as dj_wild
+from table_controller.rulebook.hands import hand_features
+from table_controller.rulebook.games.over_under import hands as over_under
+from table_controller.rulebook.games.saigon import hands as saigon
 from table_controller.rulebook.hands.ranking import describe
-from tests.support.clauses import clauses
+from tests.support.suite.clauses import clauses
 
 # --- Asia Poker -------------------------------------------------------------------------------------------------------
 
@@ -90,7 +94,7 @@ def test_a_setting_of_asia_poker(hands: tuple[str, str, str], clause: str | None
 def bonus(text: str) -> set[str]:
     cards = parse_cards(text)
     assert len(cards) == 7
-    return set(holds.feature_names(asia.bonus_features(cards)))
+    return set(hand_features.feature_names(asia.bonus_features(cards)))
 
 
 @clauses("575.6(d)", "575.6(d)(7)")
@@ -194,7 +198,7 @@ def test_of_several_qualifying_sets_the_highest_point_count_is_taken() -> None:
     ],
 )
 def test_bonus_hands_of_saigon(cards: str, word: str, fits: bool) -> None:
-    assert (word in holds.feature_names(saigon.bonus_features(parse_cards(cards)))) is fits
+    assert (word in hand_features.feature_names(saigon.bonus_features(parse_cards(cards)))) is fits
 
 
 # --- Over/Under -------------------------------------------------------------------------------------------------------
@@ -280,7 +284,7 @@ def test_the_progressive_replaces_the_joker_and_knows_no_wild_card() -> None:
     cards = parse_cards("2s 2h 2d 2c Jk")
     played = dj_wild.progressive_hand(cards, parse_cards("As")[0])
     assert played == parse_cards("2s 2h 2d 2c As")
-    assert "four_of_a_kind" in holds.feature_names(dj_wild.progressive_features(played, twos_wild=False))  # as W23 states
+    assert "four_of_a_kind" in hand_features.feature_names(dj_wild.progressive_features(played, twos_wild=False))  # as W23 states
     pair = dj_wild.progressive_hand(parse_cards("Ks Kh 2d 9c 4s"), None)
-    assert "three_of_a_kind" not in holds.feature_names(dj_wild.progressive_features(pair, twos_wild=False))
-    assert "three_of_a_kind" in holds.feature_names(dj_wild.progressive_features(pair, twos_wild=True))
+    assert "three_of_a_kind" not in hand_features.feature_names(dj_wild.progressive_features(pair, twos_wild=False))
+    assert "three_of_a_kind" in hand_features.feature_names(dj_wild.progressive_features(pair, twos_wild=True))

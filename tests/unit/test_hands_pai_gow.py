@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from table_controller.rulebook.cards import parse_cards
-from table_controller.rulebook.hands import holds, pai_gow
+from table_controller.rulebook.hands import hand_features
+from table_controller.rulebook.games.face_up_pai_gow import hands as pai_gow
 from table_controller.rulebook.hands.ranking import describe
-from tests.support.clauses import clauses
+from tests.support.suite.clauses import clauses
 
 
 def strength(text: str) -> int:
@@ -17,7 +18,7 @@ def strength(text: str) -> int:
 def held(text: str, *, fully_wild: bool = False) -> set[str]:
     cards = parse_cards(text)
     assert len(cards) == 7
-    return set(holds.feature_names(pai_gow.seven_card_features(cards, fully_wild=fully_wild)))
+    return set(hand_features.feature_names(pai_gow.seven_card_features(cards, fully_wild=fully_wild)))
 
 
 def falling(*hands: str) -> None:

@@ -25,9 +25,9 @@ from firmware_bridge.errors import (
     WrongKind,
 )
 from firmware_bridge.keys import ApprovedFirmware, DeviceKey
-from simulators.virtual_time import VirtualLoop
-from tests.support.greetings import HELLO, KEY, TRUST, HandshakePair, is_answered
-from tests.support.links import FATES, FrameFate, TestEvent, kind_of, settle, taking_turns, timers
+from simulators.engine.virtual_time import VirtualLoop
+from tests.support.wire.handshakes import HELLO, KEY, TRUST, HandshakePair, is_answered
+from tests.support.wire.links import FATES, FrameFate, TestEvent, kind_of, settle, taking_turns, timers
 
 if TYPE_CHECKING:
     from firmware_bridge.link import Link

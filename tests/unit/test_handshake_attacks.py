@@ -25,9 +25,9 @@ from firmware_bridge.messages import (
     decoder,
     encode,
 )
-from simulators.virtual_time import run_virtual
-from tests.support.greetings import HandshakePair, is_answered
-from tests.support.links import FrameFate, TestMove, settle, timers
+from simulators.engine.virtual_time import run_virtual
+from tests.support.wire.handshakes import HandshakePair, is_answered
+from tests.support.wire.links import FrameFate, TestMove, settle, timers
 from tests.unit.test_seal import OTHER
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from table_controller.cli.hits import hit_lines
+from table_controller.cli.commands.hits import hit_lines
 from table_controller.journal.hit_log import KEPT_PER_LEVEL, HitLog
 from table_controller.ledger.money import DOLLAR, MoneyEntry
 from table_controller.table.decisions import HitClaimed, StateChanged

@@ -9,20 +9,20 @@ import msgspec
 import pytest
 
 from firmware_bridge.errors import JournalDamaged, JournalError, JournalForeign, JournalGone, JournalShort
-from simulators.table import table_slots, table_toml
-from table_controller import people
+from simulators.casino.table_layout import table_slots, table_toml
+from table_controller.access import people_file
 from table_controller.cli import FAULT, OK, TRUST, main
 from table_controller.config import load_config
-from table_controller.controller.data_folder import former_files
-from table_controller.controller.serve import _anchored
+from table_controller.host.data_folder import former_files
+from table_controller.host.serve import _anchored
 from table_controller.journal import anchor, reader
 from table_controller.journal import records as rec
 from table_controller.journal.copy import Copy, begin_copy
-from table_controller.people import Cost
+from table_controller.access.people_file import Cost
 from table_controller.table.events import Person
 from table_controller.uplink.cursor import Cursor, save_cursor
-from tests.support.configs import write_config
-from tests.support.journals import entries, open_journal
+from tests.support.box.configs import write_config
+from tests.support.box.journals import entries, open_journal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -136,8 +136,8 @@ def table(data: Path, tmp_path: Path) -> list[str]:
     config = write_config(tmp_path, table_toml("over_under", ports))
     roles = {"T1": "technician", "F1": "floorperson", "A1": "auditor", "D1": "dealer"}
     for id_, role in roles.items():
-        people.add_credential(data / "people.json", id_, role, "739164", cost=Cost(n=2, r=1, p=1))
-    people.add_credential(data / "people.json", "F2", "floorperson", "739164", person="T1", cost=Cost(n=2, r=1, p=1))
+        people_file.add_credential(data / "people.json", id_, role, "739164", cost=Cost(n=2, r=1, p=1))
+    people_file.add_credential(data / "people.json", "F2", "floorperson", "739164", person="T1", cost=Cost(n=2, r=1, p=1))
     (tmp_path / "pins").write_text("".join(f"{id_} 739164\n" for id_ in (*roles, "F2")))
     (tmp_path / "pins").chmod(0o600)
     return ["--config", str(config), "--pin-file", str(tmp_path / "pins")]

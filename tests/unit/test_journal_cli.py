@@ -14,23 +14,24 @@ import msgspec
 import pytest
 
 from firmware_bridge.errors import ConfigurationError
-from table_controller import people
+from table_controller.access import people_file as people
 from table_controller.cli import FAULT, INTERRUPTED, OK, TRUST, USAGE, main
-from table_controller.cli import journal as command
-from table_controller.journal import export, reader, records, wording
+from table_controller.cli.commands import journal as command
+from table_controller.journal import export, reader, records
+from table_controller.journal import record_text
 from table_controller.journal.accounts import read_money_book, last_round_before_begin
 from table_controller.journal.chain import RESTORED, Record
 from table_controller.journal.copy import Copy, begin_copy
 from table_controller.journal.records import VERSION
-from table_controller.journal.rounds import read_round
+from table_controller.journal.round_report import read_round
 from table_controller.journal.store import Policy
-from table_controller.people import Cost
+from table_controller.access.people_file import Cost
 from table_controller.table import events as ev
 from table_controller.table.decisions import BetAccepted, HoldOpened, StateChanged, Prompt
-from tests.support.audited import GAMES, RecordedTable
-from tests.support.clauses import clauses
-from tests.support.core import decisions_of
-from tests.support.journals import entries, open_journal, quick_folder
+from tests.support.box.recorded_table import GAMES, RecordedTable
+from tests.support.suite.clauses import clauses
+from tests.support.core.ideal_table import decisions_of
+from tests.support.box.journals import entries, open_journal, quick_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -293,7 +294,7 @@ def test_the_rounds_of_a_bad_deck_are_shown_in_the_tail_and_at_each_of_them(
 
 def test_the_first_start_follows_none_and_an_orderly_stop_reads_as_one() -> None:
     def text(kind: str, boot: int, body: bytes) -> str:
-        return wording.record_line(Record(1, kind, 0, 0, boot, body, b""))
+        return record_text.record_line(Record(1, kind, 0, 0, boot, body, b""))
 
     clean = b'{"format":1,"version":1,"digests":{},"clean":true}'
     assert "start 1 of the box; the first one" in text("start", 1, clean)
@@ -463,4 +464,4 @@ def test_nothing_that_is_shown_is_an_order_of_cards(pai_gow: RecordedTable) -> N
 
 def test_an_amount_of_a_correction_is_shown_in_dollars() -> None:
     event = {"type": "MeterCorrected", "amount": -12_500_000, "document": "memo 7"}
-    assert wording.event_text(event) == "meter corrected: amount -$12.50, document memo 7"
+    assert record_text.event_text(event) == "meter corrected: amount -$12.50, document memo 7"

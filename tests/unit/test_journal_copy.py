@@ -17,7 +17,7 @@ from table_controller.journal.chain import RESTORED, START
 from table_controller.journal.copier import Copier, CopyState
 from table_controller.journal.copy import Copy, begin_copy, restore
 from table_controller.journal.writer import GroupCommitWriter
-from tests.support.journals import copy_as_cut, entries, fill_segments, newest, open_journal
+from tests.support.box.journals import copy_as_cut, entries, fill_segments, newest, open_journal
 
 if TYPE_CHECKING:
     from pathlib import Path

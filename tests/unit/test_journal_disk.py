@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.errors import DiskFull, JournalNewer
-from simulators.house.disk import Disk, DiskWriter, PowerCut
-from simulators.virtual_time import run_virtual
+from simulators.casino.disk import Disk, DiskWriter, PowerCut
+from simulators.engine.virtual_time import run_virtual
 
 if TYPE_CHECKING:
     from table_controller.journal.chain import Record
-    from table_controller.journal.port import Journal, JournalWriter
+    from table_controller.journal.interfaces import Journal, JournalWriter
 
 
 async def boot(disk: Disk, acknowledged: list[Record], seed: int) -> None:

@@ -12,8 +12,8 @@ from table_controller.journal import reader
 from table_controller.journal.ballast import Ballast
 from table_controller.journal.store import Policy
 from table_controller.journal.writer import GroupCommitWriter
-from tests.support.journals import entries, newest, open_journal
-from tests.support.small_disk import remount, small_disk
+from tests.support.box.journals import entries, newest, open_journal
+from tests.support.box.small_disk import remount, small_disk
 
 if TYPE_CHECKING:
     from pathlib import Path

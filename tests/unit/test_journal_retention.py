@@ -13,7 +13,7 @@ from table_controller.journal import reader
 from table_controller.journal.retention import ClosedSegment, choose_to_retire
 from table_controller.journal.segment import RetiredSegment
 from table_controller.journal.store import Policy, Store
-from tests.support.journals import SMALL, fill_segments, open_journal
+from tests.support.box.journals import SMALL, fill_segments, open_journal
 
 DAY: Final = 24 * 3600 * 1_000_000_000
 
@@ -52,7 +52,7 @@ def kept(**limits: object) -> Policy:
 
 def rotated(store: Store) -> None:
     """Append until the next segment has begun."""
-    from tests.support.journals import entries, newest
+    from tests.support.box.journals import entries, newest
 
     number = reader.segments(store.folder)[-1][0]
     while reader.segments(store.folder)[-1][0] == number:

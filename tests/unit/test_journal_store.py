@@ -22,7 +22,7 @@ from firmware_bridge.errors import (
 from table_controller.journal import reader
 from table_controller.journal.chain import GENESIS, MAX_BODY, SNAPSHOT, START, STOP, head_after
 from table_controller.journal.store import COPY_MARK, Policy
-from tests.support.journals import DIGESTS, copy_as_cut, entries, fill_segments, newest, open_journal
+from tests.support.box.journals import DIGESTS, copy_as_cut, entries, fill_segments, newest, open_journal
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ import pytest
 from firmware_bridge.errors import DiskFailed, DiskReadOnly, JournalFailed
 from table_controller.journal import writer as writer_module
 from table_controller.journal.writer import GroupCommitWriter
-from tests.support.journals import newest, open_journal
+from tests.support.box.journals import newest, open_journal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -169,13 +169,13 @@ async def test_the_log_is_brought_into_the_database_between_commits(
 
 def test_real_and_simulated_journals_have_one_interface() -> None:
     """That their types agree is checked by mypy, in the two assignments."""
-    from simulators.house.disk import DiskStore, DiskWriter
-    from table_controller.journal import port
+    from simulators.casino.disk import DiskStore, DiskWriter
+    from table_controller.journal import interfaces
     from table_controller.journal.store import Store
 
-    journals: tuple[type[port.Journal], ...] = (Store, DiskStore)
-    writers: tuple[type[port.JournalWriter], ...] = (GroupCommitWriter, DiskWriter)
-    for expected, created in ((port.Journal, journals), (port.JournalWriter, writers)):
+    journals: tuple[type[interfaces.Journal], ...] = (Store, DiskStore)
+    writers: tuple[type[interfaces.JournalWriter], ...] = (GroupCommitWriter, DiskWriter)
+    for expected, created in ((interfaces.Journal, journals), (interfaces.JournalWriter, writers)):
         names = {name for name, value in vars(expected).items() if callable(value) and not name.startswith("_")}
         assert names
         for each in created:

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from devices.bet_sensor import messages as m
-from devices.report import Reported
+from devices.driver_events import Reported
 from firmware_bridge.commands import Report
 from firmware_bridge.messages import DeviceHello
-from table_controller.controller.translate import translate
+from table_controller.controller.device_events import translate
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import BetAccepted, Command, Decision
-from tests.support.core import DEALER, findings, decisions_of
-from tests.support.hits import BettingTable
+from tests.support.core.ideal_table import DEALER, findings, decisions_of
+from tests.support.core.hits import BettingTable
 
 SEAT = 3
 SLOT = f"bet_sensor.{SEAT}"

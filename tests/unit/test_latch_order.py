@@ -8,12 +8,12 @@ import msgspec
 import pytest
 
 from devices.bet_sensor import messages as m
-from simulators.twins import latch
+from simulators.kinds.bet_sensor import latch
 from table_controller.table import betting, core
 from table_controller.table import events as ev
-from tests.support.counts import LAP
-from tests.support.interleavings import HistoryBroken, Explorer, SensorParts, Budget, Moment
-from tests.support.latching import SEAT
+from tests.support.suite.case_counts import LAP
+from tests.support.core.latch_interleavings import HistoryBroken, Explorer, SensorParts, Budget, Moment
+from tests.support.core.latch_host import SEAT
 
 if TYPE_CHECKING:
     from table_controller.table.context import Context

@@ -8,10 +8,10 @@ import pytest
 
 from firmware_bridge import frame as fr
 from firmware_bridge import link as lk
-from firmware_bridge import round_trip as rt
+from firmware_bridge import rtt_estimator as rt
 from firmware_bridge.errors import LinkClosed, LinkError, ReplyTimeout
 from firmware_bridge.messages import encode
-from tests.support.links import FATES, TestAnswer, FrameFate, LinkPair, TestQuestion, TestEvent, kind_of, outcome_of, settle, taking_turns
+from tests.support.wire.links import FATES, TestAnswer, FrameFate, LinkPair, TestQuestion, TestEvent, kind_of, outcome_of, settle, taking_turns
 
 
 @pytest.mark.parametrize("name", FATES)

@@ -10,12 +10,12 @@ import msgspec
 import pytest
 
 import firmware_bridge
-from simulators.table import table_slots, table_toml
+from simulators.casino.table_layout import table_slots, table_toml
 from table_controller.cli import FAULT, OK, USAGE, main
 from table_controller.config import load_config
 from table_controller.journal.migrations import CONFIGURATION
 from table_controller.journal.versions import digests_of, software_digest
-from table_controller.manifest import (
+from table_controller.host.manifest import (
     Component,
     Manifest,
     manifest_json,
@@ -26,7 +26,7 @@ from table_controller.manifest import (
     read_manifest,
 )
 from table_controller.rulebook import GAMES, edition
-from tests.support.configs import write_config
+from tests.support.box.configs import write_config
 
 
 @pytest.fixture(scope="module")

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from tests.support.marathon import Figures
+from tests.support.suite.marathon import Figures
 from tools import marathon
 
 ROOT = Path(__file__).parents[2]
 PROOFS = """
 import pytest
 from pathlib import Path
-from tests.support.counts import LAP, draw, many
+from tests.support.suite.case_counts import LAP, draw, many
 
 ROUNDS = many(30)
 SEEN = Path(__file__).with_name("seen")
@@ -42,7 +42,7 @@ def test_every_state():
 """
 FAILS = """
 import pytest
-from tests.support.counts import LAP, many
+from tests.support.suite.case_counts import LAP, many
 
 @pytest.mark.proof
 def test_of_the_second_lap():
@@ -97,7 +97,7 @@ def test_a_line_is_printed_when_a_subject_is_done(proofs: Path) -> None:
 def test_no_test_begins_when_the_time_is_up(proofs: Path) -> None:
     figures = proofs / "figures.json"
     more = {"PITBOX_UNTIL": "1", "PITBOX_LAP_FIGURES": str(figures)}
-    command = [sys.executable, "-m", "pytest", "-p", "tests.support.marathon", *selected(proofs)]
+    command = [sys.executable, "-m", "pytest", "-p", "tests.support.suite.marathon", *selected(proofs)]
     done = subprocess.run(command, cwd=ROOT, env=os.environ | more, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert not (proofs / "seen").exists()

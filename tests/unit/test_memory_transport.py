@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from firmware_bridge.errors import LinkError, PortFailed
 from firmware_bridge.transport.memory import memory_pair
-from tests.support.links import settle
+from tests.support.wire.links import settle
 
 
 async def test_bytes_arrive_later_in_order_and_at_the_other_end_only() -> None:

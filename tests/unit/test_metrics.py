@@ -8,12 +8,12 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from firmware_bridge.errors import ReplayDiffers
-from table_controller.certificates import Certificate
-from table_controller.controller.metrics import metrics_text
-from table_controller.controller.status import status_of
-from table_controller.controller.surroundings import UplinkStatus
+from table_controller.host.certificates import Certificate
+from table_controller.host.metrics import metrics_text
+from table_controller.host.status import status_of
+from table_controller.host.surroundings import UplinkStatus
 from table_controller.panel.metrics import EventCounters, counters_text
-from tests.support.boxes import BoxTestBench
+from tests.support.box.boxes import BoxTestBench
 
 _NAME = r"[a-z_]+"
 _SAMPLE = re.compile(rf'({_NAME})(\{{(?:{_NAME}="(?:[^"\\\n]|\\[\\"n])*",?)*\}})? (-?\d+(?:\.\d+)?)')

@@ -12,10 +12,12 @@ import pytest
 from table_controller.ledger import hits as ledger_hits
 from table_controller.ledger import meter
 from table_controller.ledger.money import Transfer
-from table_controller.table import booking, core, meters
+from table_controller.table import core
+from table_controller.table import progressive_bets
+from table_controller.table import meter_adjustments
 from table_controller.table import hits as table_hits
-from tests.support.adversary import attacks
-from tests.support.meters import PROGRESSIVES
+from tests.support.box.money_adversary import attacks
+from tests.support.core.meters import PROGRESSIVES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,12 +59,12 @@ def _kept_overflow(book: Any, bet: Any, *remaining: Any) -> Any:
 
 GIVE_BACK: Final = meter.return_bet
 PLANTED: Final[dict[str, tuple[Any, str, Callable[..., Any]]]] = {
-    "later claims are not booked again": (booking, "_can_move", lambda *_: False),
-    "any ground will do": (meters, "_groundless", lambda *_: ""),
-    "limit below the meter": (meters, "_bad_limit", lambda *_: ""),
+    "later claims are not booked again": (progressive_bets, "_can_move", lambda *_: False),
+    "any ground will do": (meter_adjustments, "_groundless", lambda *_: ""),
+    "limit below the meter": (meter_adjustments, "_bad_limit", lambda *_: ""),
     "a slip for two hand pays": (table_hits, "hand_pay_objection", lambda *_: None),
     "overflow of a void bet stays": (meter, "give_back", _kept_overflow),
-    "envy of a void hand stays": (booking, "_take_envy_back", lambda *_: None),
+    "envy of a void hand stays": (progressive_bets, "_take_envy_back", lambda *_: None),
     "share rounded up": (
         ledger_hits,
         "payable",

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from table_controller.journal.export import export
-from tests.support.forgeries import ForgedExport, Forgery
-from tests.support.journals import quick_folder
-from tests.support.money_forgeries import MONEY_FORGERIES, played
+from tests.support.box.export_forgeries import ForgedExport, Forgery
+from tests.support.box.journals import quick_folder
+from tests.support.box.money_forgeries import MONEY_FORGERIES, played
 from tools import verify_export
 
 if TYPE_CHECKING:

@@ -10,13 +10,14 @@ from msgspec.structs import replace
 from table_controller.ledger import hits as ledger_hits
 from table_controller.ledger import meter
 from table_controller.ledger.money import METER, PENDING, SEED, MoneyBook, Transfer
-from table_controller.table import betting, booking
+from table_controller.table import betting
+from table_controller.table import progressive_bets
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import BetAccepted
 from table_controller.table.state import Money
-from tests.support.core import AUDITOR, DEALER, FLOOR
-from tests.support.hits import BettingTable
+from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR
+from tests.support.core.hits import BettingTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def _no_reversal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(booking, "void_bets", lambda *_, **__: None)
+    monkeypatch.setattr(progressive_bets, "void_bets", lambda *_, **__: None)
 
 
 def _half_reversal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,7 +46,7 @@ def _silent_booking(monkeypatch: pytest.MonkeyPatch) -> None:
         _ACCEPT(c)
         del c.out[before:]
 
-    monkeypatch.setattr(booking, "accept_bets", silent)
+    monkeypatch.setattr(progressive_bets, "accept_bets", silent)
 
 
 def _booked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,7 +57,7 @@ def _booked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
             c.state.money.bets.clear()
             _ACCEPT(c)
 
-    monkeypatch.setattr(booking, "accept_bets", twice)
+    monkeypatch.setattr(progressive_bets, "accept_bets", twice)
 
 
 def _light_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +74,7 @@ def _light_first(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _kept_hit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(booking, "_fall", lambda *_: None)
+    monkeypatch.setattr(progressive_bets, "_fall", lambda *_: None)
     monkeypatch.setattr(MoneyBook, "_check", lambda *_: None)  # the ledger itself would refuse what follows
 
 
@@ -88,7 +89,7 @@ def _raided_meter(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _no_rebooking(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(booking, "_can_move", lambda *_: False)
+    monkeypatch.setattr(progressive_bets, "_can_move", lambda *_: False)
 
 
 def _any_amount_final(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +114,7 @@ def _slip_twice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _old_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Later claims are booked again in the wrong order."""
-    rebook, waiting = booking._rebook, []
+    rebook, waiting = progressive_bets._rebook, []
 
     def late(c: Any, hit: Any) -> None:
         waiting.append(hit)
@@ -121,10 +122,10 @@ def _old_order(monkeypatch: pytest.MonkeyPatch) -> None:
             for each in reversed(waiting):
                 rebook(c, each)
 
-    monkeypatch.setattr(booking, "_rebook", late)
+    monkeypatch.setattr(progressive_bets, "_rebook", late)
 
 
-_ACCEPT = booking.accept_bets
+_ACCEPT = progressive_bets.accept_bets
 CLAIMS: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str]] = {
     "later claims are not booked again": (_no_rebooking, "is owed"),
     "later claims are booked again in another order": (_old_order, "is owed"),

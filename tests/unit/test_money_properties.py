@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulators.house.plain_money import ReferenceLedger
+from simulators.casino.reference_ledger import ReferenceLedger
 from table_controller.ledger import meter
 from table_controller.ledger.money import (
     ACCOUNTS,
@@ -19,15 +19,15 @@ from table_controller.ledger.money import (
     METER,
     RESERVE,
 )
-from table_controller.table import booking
+from table_controller.table import progressive_bets
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Booked, Prompt
 from table_controller.table.hits import ANSWERS
 from table_controller.table.state import Money, SeatBets
-from tests.support.core import DEALER, FLOOR
-from tests.support.hits import BettingTable
-from tests.support.meters import PROGRESSIVES, opened, rules_of
+from tests.support.core.ideal_table import DEALER, FLOOR
+from tests.support.core.hits import BettingTable
+from tests.support.core.meters import PROGRESSIVES, opened, rules_of
 
 if TYPE_CHECKING:
     from table_controller.ledger.hits import Hit
@@ -74,7 +74,7 @@ class Both:
         for seat in (1, 2, 3, 4, 5, 6):
             self.c.state.progressive.seats[seat] = SeatBets(latched=True, bet=True)
             self.plain.bet(seat)
-        booking.accept_bets(self.c)
+        progressive_bets.accept_bets(self.c)
         self.compare()
 
     def do(self, deed: str, number: int) -> None:
@@ -148,9 +148,9 @@ class Both:
         back = [seat for seat in seats if money.bets[seat].state != "returned" and seat not in paid]
         falling = [hit.id for hit in self.hits if hit.seat in back]
         if whole:
-            booking.void_bets(self.c, VOID)
+            progressive_bets.void_bets(self.c, VOID)
         else:
-            booking.void_hand(self.c, seats[0], VOID)
+            progressive_bets.void_hand(self.c, seats[0], VOID)
         self.plain.undo(falling, back)
 
     def _end(self, _: int) -> None:

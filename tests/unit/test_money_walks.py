@@ -13,13 +13,13 @@ import pytest
 
 from table_controller.table import events as ev
 from table_controller.table.decisions import Booked
-from tests.support.adversary import attacks
-from tests.support.core import AUDITOR, FLOOR
-from tests.support.counts import draw_seeds
-from tests.support.meters import PROGRESSIVES, choices
-from tests.support.moves import SearchModel
-from tests.support.tiny import tiny_table
-from tests.support.trouble import SearchMove, SearchTrouble
+from tests.support.box.money_adversary import attacks
+from tests.support.core.ideal_table import AUDITOR, FLOOR
+from tests.support.suite.case_counts import draw_seeds
+from tests.support.core.meters import PROGRESSIVES, choices
+from tests.support.core.search_moves import SearchModel
+from tests.support.core.tiny_editions import tiny_table
+from tests.support.core.search_trouble import SearchMove, SearchTrouble
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

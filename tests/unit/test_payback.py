@@ -15,18 +15,24 @@ import pytest
 from firmware_bridge.errors import BadRulebook
 from table_controller import rulebook
 from table_controller.cli import USAGE, main
-from table_controller.rulebook import load
+from table_controller.rulebook import loader
 from table_controller.rulebook.cards import JOKER, parse_cards
-from table_controller.rulebook.hands import dj_wild, holds, over_under, pai_gow
-from table_controller.rulebook.payback import asia as asia_payback
-from table_controller.rulebook.payback import classes, counts, figures, published, second_hand
-from table_controller.rulebook.payback import over_under as three_cards
-from table_controller.rulebook.payback import pai_gow as pai_gow_payback
-from table_controller.rulebook.payback import saigon as saigon_payback
-from table_controller.rulebook.settlement.round import DealtRound, Seat
+from table_controller.rulebook.games.dj_wild import hands
+from table_controller.rulebook.hands import hand_features
+from table_controller.rulebook.games.over_under import hands as over_under
+from table_controller.rulebook.games.face_up_pai_gow import hands as pai_gow
+from table_controller.rulebook.games.asia_poker import payback as asia_payback
+from table_controller.rulebook.payback import figures, published
+from table_controller.rulebook.payback import hand_classes
+from table_controller.rulebook.payback import hand_counts
+from table_controller.rulebook.games.dj_wild import payback
+from table_controller.rulebook.games.over_under import payback as three_cards
+from table_controller.rulebook.games.face_up_pai_gow import payback as pai_gow_payback
+from table_controller.rulebook.games.saigon import payback as saigon_payback
+from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat
 from table_controller.rulebook.settlement.round_settlement import settle
-from tests.support.rounds import terms
-from tools import hand_figures
+from tests.support.core.settled_rounds import terms
+from tools.studies import hand_figures
 
 DATA = json.loads(hand_figures.DATA.read_text("utf-8"))
 
@@ -37,7 +43,7 @@ DATA = json.loads(hand_figures.DATA.read_text("utf-8"))
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_classes_of_hands_are_all_hands_once(size: int) -> None:
     seen: Counter[tuple[int, ...]] = Counter()
-    for cards, weight in classes.hand_classes(size, joker=True):
+    for cards, weight in hand_classes.hand_classes(size, joker=True):
         assert len(set(cards)) == size
         seen[_canonical(cards)] += weight
     every = Counter(map(_canonical, combinations(range(53), size))) if size < 4 else seen
@@ -54,7 +60,7 @@ def _canonical(cards: tuple[int, ...]) -> tuple[int, ...]:
 @pytest.mark.parametrize(("size", "least"), [(2, 2), (3, 2), (3, 3), (4, 3)])
 def test_patterns_are_all_hands_once(size: int, least: int) -> None:
     results: Counter[tuple[tuple[int, ...], int]] = Counter()
-    for pattern in classes.patterns(size, least):
+    for pattern in hand_classes.patterns(size, least):
         results[pattern.held, pattern.long] += pattern.multiplicity
     every: Counter[tuple[tuple[int, ...], int]] = Counter()
     for cards in combinations(range(52), size):
@@ -286,7 +292,7 @@ def test_two_pair_at_nine_to_one_would_meet_saigons_stated_hold() -> None:
     ],
 )
 def test_broken_published_figures_are_found(monkeypatch: pytest.MonkeyPatch, old: str, new: str) -> None:
-    text = load.read("published.toml").decode()
+    text = loader.read("published.toml").decode()
     assert old in text
     monkeypatch.setattr(published, "read", lambda _: text.replace(old, new, 1).encode())
     with pytest.raises(BadRulebook, match=r"published\.toml"):
@@ -364,8 +370,8 @@ def test_the_recorded_exact_paybacks_come_out_again_and_every_study_ticks_to_its
 def test_dealer_hands_are_counted_as_by_dealing_them_all() -> None:
     expected = [parse_cards(text) for text in ("2s 2h Kd 9c 4s", "9s 9h 9d 7s 4s", "As Kh Jd 8c 5s")]
     by_cards: dict[frozenset[Any], Any] = {}
-    strengths = {dj_wild.strength(cards): cards for cards in expected}
-    for facing in second_hand.compare_with_dealer(lambda _: None):
+    strengths = {hands.strength(cards): cards for cards in expected}
+    for facing in payback.compare_with_dealer(lambda _: None):
         if facing.strength in strengths and _canonical(facing.cards) == _canonical(strengths[facing.strength]):
             by_cards[frozenset(facing.cards)] = facing
     assert len(by_cards) == len(expected)
@@ -373,7 +379,7 @@ def test_dealer_hands_are_counted_as_by_dealing_them_all() -> None:
         left = [card for card in range(53) if card not in facing.cards]
         seen: Counter[int] = Counter()
         for dealer in combinations(left, 5):
-            other = dj_wild.strength(dealer)
+            other = hands.strength(dealer)
             seen[(other > facing.strength) - (other < facing.strength)] += 1
         assert (facing.lower, facing.equal, facing.higher) == (seen[-1], seen[0], seen[1])
 
@@ -393,10 +399,10 @@ def test_other_rounds_fall_into_the_recorded_interval(table: str, work: Any) -> 
 def test_the_counts_of_five_cards_are_those_of_all_hands_one_by_one() -> None:
     results: Counter[str] = Counter()
     for cards in combinations(range(53), 5):
-        held = holds.with_limited_joker(cards)
-        results["royal with joker"] += JOKER in cards and bool(held & holds.FEATURE_BIT["royal_flush"])
-        results["four of a kind"] += bool(held & holds.FEATURE_BIT["four_of_a_kind"])
+        held = hand_features.with_limited_joker(cards)
+        results["royal with joker"] += JOKER in cards and bool(held & hand_features.FEATURE_BIT["royal_flush"])
+        results["four of a kind"] += bool(held & hand_features.FEATURE_BIT["four_of_a_kind"])
     rows = DATA["counts"]["five_limited"]
     assert results["royal with joker"] == rows["royal_flush_with_joker"][1]
     assert results["four of a kind"] == sum(rows["four_of_a_kind"]) + sum(rows["five_aces"])
-    assert counts.FIVE_STEPS == 150_891
+    assert hand_counts.FIVE_STEPS == 150_891

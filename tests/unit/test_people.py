@@ -12,9 +12,9 @@ import msgspec
 import pytest
 
 from firmware_bridge.errors import BadPeopleFile, ConfigurationError, CredentialRefused, TryLater
-from table_controller import people
-from table_controller.people import Cost
-from table_controller.people_check import (
+from table_controller.access import people_file
+from table_controller.access.people_file import Cost
+from table_controller.access.pin_check import (
     FORGET_AFTER_S,
     LONGEST_WAIT_S,
     NETWORK_PLACES,
@@ -24,7 +24,7 @@ from table_controller.people_check import (
     UNKNOWN_ID_WAITS,
     PinChecker,
 )
-from table_controller.quota import origin_of
+from table_controller.host.quota import origin_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,14 +40,14 @@ class PinBench:
         self.path = folder / "people.json"
         self.now = 100.0
         self.hashes = 0
-        people.add_credential(self.path, "F17", "floorperson", "739164", cost=CHEAP)
-        people.add_credential(self.path, "D4", "dealer", "481516", person="4711", cost=CHEAP)
+        people_file.add_credential(self.path, "F17", "floorperson", "739164", cost=CHEAP)
+        people_file.add_credential(self.path, "D4", "dealer", "481516", person="4711", cost=CHEAP)
         self.checker = PinChecker(self.path, clock=lambda: self.now, hasher=self._hash)
 
     def _hash(self, pin: str, salt: bytes, cost: Cost) -> bytes:
         self.hashes += 1
         assert cost == CHEAP, "an id that nobody has costs as much as those of the file"
-        return people.pin_hash(pin, salt, cost)
+        return people_file.pin_hash(pin, salt, cost)
 
     def refused(self, id_: str, pin: str, place: str = "") -> float:
         """Try a PIN; return the wait in seconds, 0 if the PIN was checked."""
@@ -73,11 +73,11 @@ def test_a_credential_is_added_checked_changed_and_revoked(bench: PinBench) -> N
     assert (result.id, result.person, result.role) == ("F17", "F17", "floorperson")
     result = bench.checker.check("d4", "481516")
     assert (result.id, result.person, result.role) == ("D4", "4711", "dealer")
-    people.set_pin(bench.path, "F17", "208642", cost=CHEAP)
+    people_file.set_pin(bench.path, "F17", "208642", cost=CHEAP)
     bench.refused("F17", "739164")
     bench.now += 1
     assert bench.checker.check("F17", "208642").id == "F17"
-    assert people.revoke_credential(bench.path, "F17").revoked
+    assert people_file.revoke_credential(bench.path, "F17").revoked
     with pytest.raises(CredentialRefused) as revoked:
         bench.checker.check("F17", "208642")
     with pytest.raises(CredentialRefused) as unknown:
@@ -87,18 +87,18 @@ def test_a_credential_is_added_checked_changed_and_revoked(bench: PinBench) -> N
 
 def test_an_id_is_never_given_twice(bench: PinBench) -> None:
     with pytest.raises(ConfigurationError, match="D4 was added on"):
-        people.add_credential(bench.path, "d4", "dealer", "918273", cost=CHEAP)
-    people.revoke_credential(bench.path, "D4")
+        people_file.add_credential(bench.path, "d4", "dealer", "918273", cost=CHEAP)
+    people_file.revoke_credential(bench.path, "D4")
     with pytest.raises(ConfigurationError, match="D4 was revoked on"):
-        people.add_credential(bench.path, "D4", "dealer", "918273", cost=CHEAP)
+        people_file.add_credential(bench.path, "D4", "dealer", "918273", cost=CHEAP)
     with pytest.raises(ConfigurationError, match="D4 was revoked on"):
-        people.set_pin(bench.path, "D4", "918273", cost=CHEAP)
+        people_file.set_pin(bench.path, "D4", "918273", cost=CHEAP)
     with pytest.raises(ConfigurationError, match="there is no credential D5"):
-        people.revoke_credential(bench.path, "D5")
+        people_file.revoke_credential(bench.path, "D5")
 
 
 def test_two_credentials_of_one_person_are_distinguished_from_two_people(bench: PinBench) -> None:
-    people.add_credential(bench.path, "A4", "auditor", "481516", person="f17", cost=CHEAP)
+    people_file.add_credential(bench.path, "A4", "auditor", "481516", person="f17", cost=CHEAP)
     floorperson, dealer, auditor = (
         bench.checker.check(id_, pin) for id_, pin in (("F17", "739164"), ("D4", "481516"), ("A4", "481516"))
     )
@@ -109,16 +109,16 @@ def test_two_credentials_of_one_person_are_distinguished_from_two_people(bench: 
 @pytest.mark.parametrize("pin", ["", "12345", "123456", "987654", "000000", "abcdef", "7" * 65, "73\n9164", "floor.9"])
 def test_a_pin_that_is_short_or_first_guessed_is_refused(bench: PinBench, pin: str) -> None:
     with pytest.raises(ConfigurationError, match="a PIN"):
-        people.add_credential(bench.path, "Floor.9", "floorperson", pin, cost=CHEAP)
-    assert "floor.9" not in people.load_credentials(bench.path)
+        people_file.add_credential(bench.path, "Floor.9", "floorperson", pin, cost=CHEAP)
+    assert "floor.9" not in people_file.load_credentials(bench.path)
 
 
 @pytest.mark.parametrize(("id_", "role"), [("", "dealer"), ("D 5", "dealer"), ("D5", "owner"), ("x" * 33, "dealer")])
 def test_a_bad_id_or_role_is_refused(bench: PinBench, id_: str, role: str) -> None:
     with pytest.raises(ConfigurationError):
-        people.add_credential(bench.path, id_, role, "739164", cost=CHEAP)
+        people_file.add_credential(bench.path, id_, role, "739164", cost=CHEAP)
     with pytest.raises(ConfigurationError, match="cannot be the number of a person"):
-        people.add_credential(bench.path, "D5", "dealer", "739164", person="Jane Doe", cost=CHEAP)
+        people_file.add_credential(bench.path, "D5", "dealer", "739164", person="Jane Doe", cost=CHEAP)
 
 
 def test_the_file_is_its_owners_alone_and_holds_no_pin(bench: PinBench) -> None:
@@ -126,7 +126,7 @@ def test_the_file_is_its_owners_alone_and_holds_no_pin(bench: PinBench) -> None:
     assert b"739164" not in bench.path.read_bytes()
     bench.path.chmod(0o640)
     with pytest.raises(BadPeopleFile, match="chmod 600"):
-        people.load_credentials(bench.path)
+        people_file.load_credentials(bench.path)
     with pytest.raises(BadPeopleFile, match="chmod 600"):
         bench.checker.check("F17", "739164")
     bench.path.chmod(0o600)
@@ -151,12 +151,12 @@ def test_a_damaged_file_is_refused_whole(bench: PinBench, old: bytes, new: bytes
     assert old in data
     bench.path.write_bytes(data.replace(old, new, 1) if old != b'"id": "D4"' else data.replace(old, new))
     with pytest.raises(BadPeopleFile, match=message):
-        people.load_credentials(bench.path)
+        people_file.load_credentials(bench.path)
 
 
 def test_no_file_lets_nobody_in(tmp_path: Path) -> None:
     with pytest.raises(BadPeopleFile, match=r"the folder .* is missing"):
-        people.add_credential(tmp_path / "no/people.json", "F17", "floorperson", "739164", cost=CHEAP)
+        people_file.add_credential(tmp_path / "no/people.json", "F17", "floorperson", "739164", cost=CHEAP)
     with pytest.raises(BadPeopleFile, match="No such file"):
         PinChecker(tmp_path / "people.json").check("F17", "739164")
 
@@ -165,16 +165,16 @@ def test_a_pipe_is_no_people_file_and_nobody_waits_for_it(bench: PinBench) -> No
     bench.path.unlink()
     os.mkfifo(bench.path, 0o600)
     with pytest.raises(BadPeopleFile, match="not a file"):
-        people.load_credentials(bench.path)
+        people_file.load_credentials(bench.path)
 
 
 def test_who_signed_on_before_holds_a_credential_until_it_is_revoked(bench: PinBench) -> None:
     checker = PinChecker(bench.path)
-    people.add_credential(bench.path, "T9", "technician", "271828", cost=Cost(2, 1, 1))
+    people_file.add_credential(bench.path, "T9", "technician", "271828", cost=Cost(2, 1, 1))
     assert checker.is_valid("T9", "technician")
     assert not checker.is_valid("T9", "floorperson")
     assert not checker.is_valid("T8", "technician")
-    people.revoke_credential(bench.path, "T9")
+    people_file.revoke_credential(bench.path, "T9")
     assert not checker.is_valid("T9", "technician")
 
 
@@ -186,7 +186,7 @@ def test_a_file_that_cannot_be_exchanged_stays_as_it_was(bench: PinBench, monkey
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(BadPeopleFile, match="No space left"):
-        people.revoke_credential(bench.path, "D4")
+        people_file.revoke_credential(bench.path, "D4")
     assert bench.path.read_bytes() == before
     assert sorted(path.name for path in bench.path.parent.iterdir()) == [".people.json.lock", "people.json"]
 
@@ -200,7 +200,7 @@ def test_two_processes_at_once_lose_nothing(bench: PinBench) -> None:
     )
     running = [subprocess.Popen([sys.executable, "-c", program, str(bench.path), who]) for who in "AB"]
     assert [process.wait(60) for process in running] == [0, 0]
-    assert set(people.load_credentials(bench.path)) == {"f17", "d4"} | {f"{who}{n}" for who in "ab" for n in range(20)}
+    assert set(people_file.load_credentials(bench.path)) == {"f17", "d4"} | {f"{who}{n}" for who in "ab" for n in range(20)}
 
 
 # --- guessing ---------------------------------------------------------------------------------------------------------
@@ -291,13 +291,13 @@ def test_a_place_that_made_no_try_for_long_gives_its_wait_to_another(bench: PinB
 @pytest.mark.realtime
 def test_tries_that_wait_for_their_hash_leave_room_for_the_tables_own(tmp_path: Path) -> None:
     path = tmp_path / "people.json"
-    people.add_credential(path, "A1", "dealer", "739164", cost=CHEAP)
+    people_file.add_credential(path, "A1", "dealer", "739164", cost=CHEAP)
     go, entered = threading.Event(), threading.Semaphore(0)
 
     def slow(pin: str, salt: bytes, cost: Cost) -> bytes:
         entered.release()
         go.wait(30)
-        return people.pin_hash(pin, salt, cost)
+        return people_file.pin_hash(pin, salt, cost)
 
     checker = PinChecker(path, hasher=slow, parallel=8)
     done: list[str] = []
@@ -346,7 +346,7 @@ def test_odd_input_is_only_wrong(bench: PinBench) -> None:
 def test_one_hash_at_a_time_is_computed_for_a_credential_and_few_altogether(tmp_path: Path) -> None:
     path = tmp_path / "people.json"
     for id_ in ("A1", "A2", "A3"):
-        people.add_credential(path, id_, "dealer", "739164", cost=CHEAP)
+        people_file.add_credential(path, id_, "dealer", "739164", cost=CHEAP)
     inside, most, go, entered = 0, 0, threading.Event(), threading.Semaphore(0)
     lock = threading.Lock()
 
@@ -359,7 +359,7 @@ def test_one_hash_at_a_time_is_computed_for_a_credential_and_few_altogether(tmp_
         go.wait(30)
         with lock:
             inside -= 1
-        return people.pin_hash(pin, salt, cost)
+        return people_file.pin_hash(pin, salt, cost)
 
     checker = PinChecker(path, hasher=slow)
     done: list[str] = []
@@ -382,7 +382,7 @@ def test_one_hash_at_a_time_is_computed_for_a_credential_and_few_altogether(tmp_
 @pytest.mark.realtime
 def test_real_hashes_are_memory_hard(tmp_path: Path) -> None:
     path = tmp_path / "people.json"
-    people.add_credential(path, "T1", "technician", "739164")
+    people_file.add_credential(path, "T1", "technician", "739164")
     (entry,) = msgspec.json.decode(path.read_bytes())["people"]
     cost = entry["cost"]
     assert 128 * cost["n"] * cost["r"] == 16 << 20

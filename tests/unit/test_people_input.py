@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.errors import BadCredential, ChangeNotAuthorized
-from table_controller import cli, people
-from table_controller.people import Author, Cost
-from table_controller.people_authority import change_credential
+from table_controller import cli
+from table_controller.access import people_file
+from table_controller.access.people_file import Author, Cost
+from table_controller.access.people_authority import change_credential
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +24,7 @@ PIN = "739164"
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "people.json"
     for id_, role in (("A1", "auditor"), ("A2", "auditor"), ("F1", "floorperson"), ("D1", "dealer")):
-        people.add_credential(path, id_, role, PIN, cost=CHEAP)
+        people_file.add_credential(path, id_, role, PIN, cost=CHEAP)
     pins = tmp_path / "pins"
     pins.write_text("".join(f"{id_} {PIN}\n" for id_ in ("A1", "D9", "D10", "d1")) + "T1 123456\n")
     pins.chmod(0o600)
@@ -50,12 +51,12 @@ def _run(file: Path, *words: str) -> int:
 def test_bad_input_is_named_and_changes_nothing(
     file: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], code: int, message: str
 ) -> None:
-    before = people.load_credentials(file)
+    before = people_file.load_credentials(file)
     assert _run(file, *words) == code
     output = capsys.readouterr().err
     assert message in output
     assert PIN not in output
-    assert people.load_credentials(file) == before
+    assert people_file.load_credentials(file) == before
 
 
 def test_a_role_that_does_not_exist_is_refused_with_those_that_do(
@@ -65,7 +66,7 @@ def test_a_role_that_does_not_exist_is_refused_with_those_that_do(
         _run(file, "add", "D9", "--role", "king", "--as", "A1")
     assert "dealer" in capsys.readouterr().err
     with pytest.raises(BadCredential, match="'king' is not a role; roles: dealer"):
-        people.add_credential(file, "D9", "king", PIN)
+        people_file.add_credential(file, "D9", "king", PIN)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_a_file_that_was_spoiled_is_refused_whole(
 
 def test_who_may_change_what(file: Path) -> None:
     def who(id_: str) -> Author:
-        return Author(people.load_credentials(file)[id_.casefold()].holder, "tester")
+        return Author(people_file.load_credentials(file)[id_.casefold()].holder, "tester")
 
     with pytest.raises(ChangeNotAuthorized, match="only an auditor may add"):
         change_credential(file, "add", "D9", who("F1"), role="dealer", pin=PIN)
@@ -114,15 +115,15 @@ def test_who_may_change_what(file: Path) -> None:
         change_credential(file, "revoke", "F1", stale)
     with pytest.raises(BadCredential, match="the last auditor"):
         change_credential(file, "revoke", "A1", who("A1"))
-    changes = [(change.what, change.by) for change in people.load_people_file(file).changes[4:]]
+    changes = [(change.what, change.by) for change in people_file.load_people_file(file).changes[4:]]
     assert changes == [("pin_changed", "D1"), ("revoked", "F1"), ("revoked", "A1")]
 
 
 def test_wrong_pins_that_wait_for_a_journal_are_bounded(file: Path) -> None:
-    for _ in range(people.MOST_REFUSED_KEPT + 50):
-        people.record_refused_pin(file, "A1", "tester")
-    people.record_refused_pin(file, PIN, "tester")
-    refused = [change for change in people.load_people_file(file).changes if change.what == "pin_refused"]
-    assert len(refused) == people.MOST_REFUSED_KEPT
-    assert sum(change.times for change in refused) == people.MOST_REFUSED_KEPT + 51
+    for _ in range(people_file.MOST_REFUSED_KEPT + 50):
+        people_file.record_refused_pin(file, "A1", "tester")
+    people_file.record_refused_pin(file, PIN, "tester")
+    refused = [change for change in people_file.load_people_file(file).changes if change.what == "pin_refused"]
+    assert len(refused) == people_file.MOST_REFUSED_KEPT
+    assert sum(change.times for change in refused) == people_file.MOST_REFUSED_KEPT + 51
     assert PIN not in json.dumps(json.loads(file.read_text()))

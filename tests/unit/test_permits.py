@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import RequestRefused
 from table_controller.table.permits import ACTS, REASONS
-from tests.support.clauses import clauses
-from tests.support.core import DEALER, decisions_of
-from tests.support.permitted import GRANTED, OBJECTIONS, put_hit_in
-from tests.support.setups import table_at
+from tests.support.suite.clauses import clauses
+from tests.support.core.ideal_table import DEALER, decisions_of
+from tests.support.core.permitted import GRANTED, OBJECTIONS, put_hit_in
+from tests.support.core.setups import table_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

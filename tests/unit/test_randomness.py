@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from devices.chance import NumberGenerator, scale_to_numbers
+from devices.number_draw import NumberGenerator, scale_to_numbers
 from devices.position import EQUAL_ODDS, position_odds
-from table_controller.diagnosis.draws import collect, generated, remainders, rolled
+from table_controller.diagnosis.draw_sources import collect, generated, remainders, rolled
 from table_controller.diagnosis.randomness import LABORATORY_DRAWS, LEAST_DRAWS, LEVELS, TESTS, Examination, examine
 
 if TYPE_CHECKING:

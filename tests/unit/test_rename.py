@@ -83,7 +83,7 @@ def test_two_renames_of_one_place_are_a_conflict(tmp_path: Path) -> None:
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     files = {
-        "house/__init__.py": "",
+        "casino/__init__.py": "",
         "house/ways.py": "STEPS = 1\n",
         "house/old/__init__.py": "",
         "house/old/deep.py": "X = 1\n",

@@ -8,8 +8,8 @@ import re
 from typing import TYPE_CHECKING
 
 from firmware_bridge.errors import BadPeopleFile, CredentialRefused, TryLater
-from table_controller.quota import origin_of
-from table_controller.repeated_log import MOST_CAUSES, WINDOW_S, RepeatedLog, ServerLog, log_refused_pin
+from table_controller.host.quota import origin_of
+from table_controller.host.repeated_log import MOST_CAUSES, WINDOW_S, RepeatedLog, ServerLog, log_refused_pin
 
 if TYPE_CHECKING:
     import pytest

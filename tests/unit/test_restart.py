@@ -9,12 +9,12 @@ import pytest
 
 from devices.service import ABSENT, FAULTED, IN_SERVICE
 from firmware_bridge.commands import Outcome, Settled
-from table_controller.controller.asking import was_never_received
+from table_controller.controller.command_reconciler import was_never_received
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.betting import seat_of
 from table_controller.table.decisions import BetAccepted, Command, Prompt
-from tests.support.core import DEALER, IdealTable, commanded_acts, findings, decisions_of
+from tests.support.core.ideal_table import DEALER, IdealTable, commanded_acts, findings, decisions_of
 
 GAME = "face_up_pai_gow"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.irregular import IrregularityCase, cells, check, parse
-from tests.support.rows import params
+from tests.support.core.irregularities import IrregularityCase, cells, check, parse
+from tests.support.core.row_params import params
 
 GAME = "face_up_pai_gow"
 

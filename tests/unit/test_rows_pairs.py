@@ -9,12 +9,12 @@ import pytest
 
 from table_controller.rulebook import GAMES, TRIGGERS
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
-from tests.support.core import DEALER, PEOPLE
-from tests.support.setups import FIFTH, HALF_SETTLED, RAISED, restored_copy, table_at
+from table_controller.table import state_machines as mc
+from tests.support.core.ideal_table import DEALER, PEOPLE
+from tests.support.core.setups import FIFTH, HALF_SETTLED, RAISED, restored_copy, table_at
 
 if TYPE_CHECKING:
-    from tests.support.core import IdealTable
+    from tests.support.core.ideal_table import IdealTable
 
 _OTHERS: Final = ("stub_wrong", "wrong_start_announced", "shuffler_fault", "shoe_fault", "device_unusable")
 REPORTS: Final = (*(trigger for trigger in TRIGGERS if trigger not in _OTHERS), "other")

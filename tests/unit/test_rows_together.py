@@ -10,16 +10,16 @@ import pytest
 from devices.service import SIGNED, UNSIGNED
 from table_controller.rulebook import GAMES
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Finding, HoldOpened, RequestRefused, WagersReturned
-from tests.support.clauses import clauses
-from tests.support.core import DEALER, FLOOR, decisions_of
-from tests.support.setups import table_at
+from tests.support.suite.clauses import clauses
+from tests.support.core.ideal_table import DEALER, FLOOR, decisions_of
+from tests.support.core.setups import table_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.support.core import IdealTable
+    from tests.support.core.ideal_table import IdealTable
 
 SHUFFLER: Final = "shuffler.1"
 SHOE: Final = "shoe.1"

@@ -24,7 +24,7 @@ from table_controller.rulebook import (
     find_ruling,
     vocabulary,
 )
-from table_controller.rulebook.validate import all_facts, phases_of
+from table_controller.rulebook.validation import all_facts, phases_of
 
 # A report is only an irregularity when the number is wrong.
 RENAMED = {"shuffle_count_reported": "count_wrong"}
@@ -242,15 +242,15 @@ def test_the_package_stands_alone() -> None:
 
 
 def test_loading_an_edition_reads_no_clauses_and_no_paytables(monkeypatch: pytest.MonkeyPatch) -> None:
-    from table_controller.rulebook import load
+    from table_controller.rulebook import loader
 
     read: list[str] = []
-    original = load.read
+    original = loader.read
 
     def spy(name: str) -> bytes:
         read.append(name)
         return original(name)
 
-    monkeypatch.setattr(load, "read", spy)
-    load.edition.__wrapped__("dj_wild")
+    monkeypatch.setattr(loader, "read", spy)
+    loader.edition.__wrapped__("dj_wild")
     assert read == ["687a/edition.toml"]

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from firmware_bridge.errors import BadRulebook
-from table_controller.rulebook import load, texts
+from table_controller.rulebook import texts
+from table_controller.rulebook import loader
 
-DATA = Path(load.__file__).parent / "data"
+DATA = Path(loader.__file__).parent / "data"
 PAI_GOW = (DATA / "688a" / "edition.toml").read_text("utf-8")
 
 ROW = """
@@ -32,7 +33,7 @@ def broken(old: str, new: str, text: str = PAI_GOW) -> str:
     """Load the edition with one change; return the errors."""
     assert old in text
     with pytest.raises(BadRulebook) as caught:
-        load.parse(text.replace(old, new, 1).encode())
+        loader.parse(text.replace(old, new, 1).encode())
     return str(caught.value)
 
 
@@ -41,7 +42,7 @@ def with_row(old: str, new: str) -> str:
 
 
 def test_the_data_as_it_is_loads() -> None:
-    assert load.parse(PAI_GOW.encode()).game == "face_up_pai_gow"
+    assert loader.parse(PAI_GOW.encode()).game == "face_up_pai_gow"
 
 
 @pytest.mark.parametrize(
@@ -109,11 +110,11 @@ def test_all_errors_are_named_at_once() -> None:
 
 
 def test_the_digest_depends_on_the_content_only() -> None:
-    digest = load.parse(PAI_GOW.encode()).digest
+    digest = loader.parse(PAI_GOW.encode()).digest
     assert len(digest) == 32
-    assert load.parse(("# a comment\n" + PAI_GOW).encode()).digest == digest
-    assert load.parse(PAI_GOW.replace("max_hours = 24", "max_hours = 23").encode()).digest != digest
-    assert load.parse(PAI_GOW.replace('title = "Face', 'title = "Open').encode()).digest != digest
+    assert loader.parse(("# a comment\n" + PAI_GOW).encode()).digest == digest
+    assert loader.parse(PAI_GOW.replace("max_hours = 24", "max_hours = 23").encode()).digest != digest
+    assert loader.parse(PAI_GOW.replace('title = "Face', 'title = "Open').encode()).digest != digest
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from firmware_bridge.errors import BadSubmission
 from table_controller import rulebook
 from table_controller.rulebook import GAMES, Submission, check_submission, default_submission
-from tests.support.clauses import clauses
+from tests.support.suite.clauses import clauses
 
 PROGRESSIVE_687A: dict[str, Any] = {
     "adjacent_boxes": 1,

@@ -9,7 +9,7 @@ import pytest
 
 from table_controller import rulebook
 from table_controller.cli import USAGE, main
-from table_controller.table.machines import MACHINES
+from table_controller.table.state_machines import MACHINES
 
 
 @pytest.fixture(autouse=True)

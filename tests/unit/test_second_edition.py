@@ -11,10 +11,10 @@ import pytest
 
 from firmware_bridge.capture import read_capture
 from firmware_bridge.errors import VersionsDiffer
-from table_controller import people
+from table_controller.access import people_file
 from table_controller.cli import OK, main
 from table_controller.config import load_config
-from table_controller.diagnosis import store as reports
+from table_controller.diagnosis import fault_report_store as reports
 from table_controller.journal import reader
 from table_controller.journal import records as rec
 from table_controller.journal.accounts import read_money_book
@@ -22,15 +22,15 @@ from table_controller.journal.migrations import SECOND_EDITION, state_schema
 from table_controller.journal.recovery import recover
 from table_controller.journal.revocations import revoked_in
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import HitClaimed
-from table_controller.uplink import items as it
-from table_controller.uplink.tell import map_record
+from table_controller.uplink import event_types as it
+from table_controller.uplink.event_mapping import map_record
 from tests.support import second_edition as second
-from tests.support.boxes import BoxTestBench
-from tests.support.configs import write_config
-from tests.support.core import DEALER, IdealTable
-from tests.support.prefixes import resume_play, restart
+from tests.support.box.boxes import BoxTestBench
+from tests.support.box.configs import write_config
+from tests.support.core.ideal_table import DEALER, IdealTable
+from tests.support.box.journal_prefixes import resume_play, restart
 from tools import verify_export
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def test_its_people_file_is_loaded(tmp_path: Path) -> None:
     file = tmp_path / "people.json"
     shutil.copy(second.PEOPLE, file)
     file.chmod(0o600)
-    assert sorted(people.load_people_file(file).people) == ["a1", "a9", "d1", "d2", "d7", "f1", "t1"]
+    assert sorted(people_file.load_people_file(file).people) == ["a1", "a9", "d1", "d2", "d7", "f1", "t1"]
 
 
 # --- upgraded ---------------------------------------------------------------------------------------------------------
@@ -240,9 +240,9 @@ def without(bench: BoxTestBench, serials: set[str]) -> Any:
     """Return the bench's plan with another shoe where the journal has revoked the key of the first."""
     from dataclasses import replace
 
-    from simulators.hosts.memory import MemoryHost
-    from simulators.house.stand import trust_for
-    from simulators.models import make_machine
+    from simulators.engine.hosts.memory import MemoryHost
+    from simulators.casino.device_bench import trust_for
+    from simulators.kinds.models import make_machine
 
     new = make_machine("shoe", "shoe.1", seed=77, speed=20.0, world=bench.machines["shoe.1"].world)
     assert {bench.machines["shoe.1"].key.serial} == serials

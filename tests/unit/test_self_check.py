@@ -10,19 +10,19 @@ from msgspec.structs import replace
 
 from firmware_bridge.errors import ConfigurationError, NoManifest, SoftwareNotApproved
 from firmware_bridge.keys import save_approved
-from simulators.machine import approved_firmware
-from simulators.table import table_slots, table_toml
-from table_controller import approval
-from table_controller.approval import MANIFEST, RECORD, approve, check_approval, read_approval
+from simulators.engine.machine import approved_firmware
+from simulators.casino.table_layout import table_slots, table_toml
+from table_controller.host import approval
+from table_controller.host.approval import MANIFEST, RECORD, approve, check_approval, read_approval
 from table_controller.config import load_config
-from table_controller.controller.self_check import check_software
-from table_controller.doctor import computer
-from table_controller.doctor.lines import FAIL, OK, WARN
+from table_controller.host.self_check import check_software
+from table_controller.maintenance.doctor import computer
+from table_controller.maintenance.doctor.check_result import FAIL, OK, WARN
 from table_controller.journal.migrations import SOFTWARE
 from table_controller.journal.versions import digests_of, software_digest
-from table_controller.manifest import FORMAT, Component, Manifest, manifest_json, configuration_components
-from tests.support.configs import write_config
-from tests.support.tools import need
+from table_controller.host.manifest import FORMAT, Component, Manifest, manifest_json, configuration_components
+from tests.support.box.configs import write_config
+from tests.support.suite.required_tools import need
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -163,7 +163,7 @@ def test_a_write_that_fails_leaves_the_approval_before_as_it_was(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr("table_controller.private_file.os.fsync", full)
+        patched.setattr("table_controller.host.private_file.os.fsync", full)
         with pytest.raises(OSError, match="No space left"):
             signed(monkeypatch, config, *everything(config))
     assert (tmp_path / MANIFEST).read_bytes() == before

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from table_controller.rulebook.settlement.round import Seat
-from tests.support.clauses import clauses
-from tests.support.rounds import only_result, seat, settle_round, terms
+from table_controller.rulebook.settlement.dealt_round import Seat
+from tests.support.suite.clauses import clauses
+from tests.support.core.settled_rounds import only_result, seat, settle_round, terms
 
 if TYPE_CHECKING:
     from table_controller.rulebook.settlement.terms import SettlementTerms

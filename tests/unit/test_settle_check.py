@@ -8,11 +8,11 @@ import pytest
 from firmware_bridge.errors import BadHand
 from table_controller import rulebook
 from table_controller.rulebook.cards import parse_cards
-from table_controller.rulebook.settlement.round import DealtRound, Seat
+from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat
 from table_controller.rulebook.settlement.round_settlement import settle
 from table_controller.rulebook.settlement.terms import SettlementTerms
-from tests.support.clauses import clauses
-from tests.support.rounds import seat, settle_round, terms
+from tests.support.suite.clauses import clauses
+from tests.support.core.settled_rounds import seat, settle_round, terms
 
 MAIN = "face_up_pai_gow_poker"
 DEALER = "Ks Kh 9d 7c 4s Qd Jc"

@@ -12,9 +12,9 @@ from firmware_bridge.errors import BadHand
 from table_controller import rulebook
 from table_controller.rulebook import Facts
 from table_controller.rulebook.cards import JOKER
-from table_controller.rulebook.settlement.round import DealtRound, Seat
+from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat
 from table_controller.rulebook.settlement.round_settlement import settle, settle_void
-from tests.support.rounds import terms
+from tests.support.core.settled_rounds import terms
 
 if TYPE_CHECKING:
     from table_controller.rulebook.settlement.terms import SettlementTerms

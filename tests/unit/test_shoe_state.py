@@ -7,15 +7,15 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from devices.gauges import OpticalLevel
-from devices.report import LinkDown, LinkUp, OutcomeLost, Reported
+from devices.path_telemetry import OpticalLevel
+from devices.driver_events import LinkDown, LinkUp, OutcomeLost, Reported
 from devices.shoe import messages as m
 from devices.shoe.state import ShoeView, fold, service_trigger, verdict
 from firmware_bridge.commands import Outcome, Report, Settled
 from firmware_bridge.errors import LinkClosed
 from firmware_bridge.messages import DeviceHello
-from table_controller.cli.card_path import FAULTY, plain_text
-from table_controller.cli.shoe_path import draw_shoe
+from table_controller.cli.render.card_path import FAULTY, plain_text
+from table_controller.cli.render.shoe_path import draw_shoe
 
 HELLO = DeviceHello("shoe", "SN1", "PB-D1", "1", bytes(32), ["counts", "dispenses"], 7, bytes(16))
 LEVELS = [OpticalLevel(sensor is m.Sensor.WELL, 900, 500) for sensor in m.Sensor]

@@ -8,8 +8,8 @@ import pytest
 
 from firmware_bridge import frame as fr
 from firmware_bridge import link as lk
-from tests.support.links import FrameFate, LinkPair, kind_of, settle
-from tools.silence_chance import BEFORE, LOSSES, LinkTimes, false_silence, pings
+from tests.support.wire.links import FrameFate, LinkPair, kind_of, settle
+from tools.studies.silence_chance import BEFORE, LOSSES, LinkTimes, false_silence, pings
 
 
 async def test_the_reckoning_knows_when_a_deaf_link_pings() -> None:

@@ -13,12 +13,12 @@ from devices.kinds import SHUFFLER
 from firmware_bridge import errors as er
 from firmware_bridge.handshake import Trust
 from firmware_bridge.supervisor import LinkPhase, Supervisor
-from simulators.hosts.memory import MemoryHost
-from simulators.machine import approved_firmware
-from simulators.machines.shuffler import SimulatedShuffler
-from tests.support.greetings import is_answered
-from tests.support.links import settle, timers
-from tests.support.supervised import SupervisedLink
+from simulators.engine.hosts.memory import MemoryHost
+from simulators.engine.machine import approved_firmware
+from simulators.kinds.shuffler.machine import SimulatedShuffler
+from tests.support.wire.handshakes import is_answered
+from tests.support.wire.links import settle, timers
+from tests.support.wire.supervised_link import SupervisedLink
 
 if TYPE_CHECKING:
     from firmware_bridge.link import Link

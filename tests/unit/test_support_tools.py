@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.tools import need, need_tool
+from tests.support.suite.required_tools import need, need_tool
 
 TESTS = Path(__file__).resolve().parents[1]
 # How pytest can skip a test. Only `lack` may use one, because it knows that CI leaves nothing out.
@@ -30,7 +30,7 @@ def test_a_program_is_found_outside_the_search_path_too(monkeypatch: pytest.Monk
     daemon = tmp_path / "a-daemon"
     daemon.write_text("#!/bin/sh\n")
     daemon.chmod(0o755)
-    monkeypatch.setattr("tests.support.tools._ALSO", (str(tmp_path),))
+    monkeypatch.setattr("tests.support.suite.required_tools._ALSO", (str(tmp_path),))
     assert need_tool("a-daemon", "some-package") == str(daemon)
 
 
@@ -45,7 +45,7 @@ def test_a_missing_right_skips_with_a_sentence_and_fails_in_ci(monkeypatch: pyte
 
 
 def test_no_test_is_left_out_but_by_the_rule_for_missing_parts() -> None:
-    own = {Path(__file__), TESTS / "support/tools.py"}
+    own = {Path(__file__), TESTS / "suite/required_tools.py"}
     results = [str(path.relative_to(TESTS)) for path in sorted(TESTS.rglob("*.py"))
              if path not in own and LEFT_OUT.search(path.read_text())]  # fmt: skip
-    assert results == [], "use tests.support.tools.need: it fails in CI and skips elsewhere"
+    assert results == [], "use tests.support.suite.required_tools.need: it fails in CI and skips elsewhere"

@@ -10,7 +10,7 @@ import pytest
 
 from table_controller.ledger.money import BETS, CENT, DOLLAR, METER, RESERVE
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import (
     BetAccepted,
     BetReturned,
@@ -22,10 +22,10 @@ from table_controller.table.decisions import (
     StateChanged,
     WagersReturned,
 )
-from tests.support.clauses import clauses
-from tests.support.core import DEALER, IdealTable, commanded_acts, findings, decisions_of
-from tests.support.hits import BettingTable
-from tests.support.meters import PROGRESSIVES
+from tests.support.suite.clauses import clauses
+from tests.support.core.ideal_table import DEALER, IdealTable, commanded_acts, findings, decisions_of
+from tests.support.core.hits import BettingTable
+from tests.support.core.meters import PROGRESSIVES
 
 TABLES = [
     pytest.param(name, marks=clauses("688a.12(d)/2") if name.startswith("688a") else clauses("687a.12(c)/1"))

@@ -8,13 +8,13 @@ import pytest
 
 from table_controller.ledger.money import DOLLAR, ENVY, FIXED, HAND_PAYS, METER, PENDING, format_dollars
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import Booked, HitClaimed, HitRebooked, StateChanged, Prompt
-from tests.support.clauses import clauses
-from tests.support.core import AUDITOR, DEALER, FLOOR, PEOPLE, IdealTable, findings, decisions_of, refusal_text
-from tests.support.hits import BettingTable
-from tests.support.meters import PROGRESSIVES
+from tests.support.suite.clauses import clauses
+from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR, PEOPLE, IdealTable, findings, decisions_of, refusal_text
+from tests.support.core.hits import BettingTable
+from tests.support.core.meters import PROGRESSIVES
 
 if TYPE_CHECKING:
     from table_controller.ledger.hits import Hit

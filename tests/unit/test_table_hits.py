@@ -8,12 +8,12 @@ import pytest
 
 from table_controller.ledger.money import CENT, DOLLAR, ENVY, FIXED, HAND_PAYS, METER, PENDING, RESERVE, SEED, STAKES
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Booked, HitClaimed, StateChanged, Prompt, WagersReturned
-from tests.support.clauses import clauses
-from tests.support.core import AUDITOR, DEALER, FLOOR, TECH, findings, decisions_of, refusal_text
-from tests.support.hits import BettingTable
-from tests.support.meters import PROGRESSIVES, rules_of
+from tests.support.suite.clauses import clauses
+from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR, TECH, findings, decisions_of, refusal_text
+from tests.support.core.hits import BettingTable
+from tests.support.core.meters import PROGRESSIVES, rules_of
 
 WHOLE = "seven_card_straight_flush_any"  # 100 % of the meter in 688a-progressive-1
 

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from devices import service
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 
 if TYPE_CHECKING:
     from transitions import Machine

@@ -10,11 +10,11 @@ from devices.service import SIGNED
 from table_controller.ledger.meter import METER_MOST
 from table_controller.ledger.money import ACCOUNTS, CENT, CORRECTIONS, DOLLAR, METER, OVERFLOW, parse_dollars
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import Booked, MeterPlay, MeterSet, RequestRefused
-from tests.support.core import AUDITOR, DEALER, FLOOR, TECH, IdealTable, findings, decisions_of, refusal_text
-from tests.support.hits import BettingTable
+from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR, TECH, IdealTable, findings, decisions_of, refusal_text
+from tests.support.core.hits import BettingTable
 
 PEOPLE = (DEALER, FLOOR, TECH, AUDITOR)
 GROUND: Any = {"ground": "malfunction", "reason": "sensor_fault"}

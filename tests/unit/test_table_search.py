@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final, get_args
 import pytest
 
 from table_controller.rulebook.vocabulary import GAMES, DealingName
-from tests.support.explore import StateSearch
-from tests.support.planted import CORE_MUTANTS
-from tests.support.tables import TABLES, trouble_kinds, model
+from tests.support.core.state_search import StateSearch
+from tests.support.core.core_mutants import CORE_MUTANTS
+from tests.support.core.tiny_tables import TABLES, trouble_kinds, model
 
 if TYPE_CHECKING:
-    from tests.support.trouble import SearchTrouble
+    from tests.support.core.search_trouble import SearchTrouble
 
 # Searches too large to be exhausted here, each with its reason; `BOUND` of their states are searched.
 _TWO_BATCHES: Final = "two batches, each with cut, cover card and burn of its own: more than 25,000 states"

@@ -12,9 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from table_controller.rulebook import TRIGGERS
 from table_controller.table import events as ev
 from table_controller.table.decisions import Command
-from tests.support.core import AUDITOR, DEALER, FLOOR, NO_MACHINES, SLOTS, TECH, WILD_PROGRESSIVE, signs_report
-from tests.support.counts import count_cases
-from tests.support.judged import JudgedTable
+from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR, NO_MACHINES, SLOTS, TECH, WILD_PROGRESSIVE, signs_report
+from tests.support.suite.case_counts import count_cases
+from tests.support.oracles.judged_table import JudgedTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ import pytest
 
 from firmware_bridge.errors import PortFailed
 from firmware_bridge.transport.threaded import MAX_BACKLOG, MAX_UNDELIVERED, ThreadTransport, open_in_thread
-from tests.support.beliefs import until_true
+from tests.support.machines.card_checks import until_true
 
 pytestmark = pytest.mark.realtime
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from table_controller.controller.loop import DurableStep
+from table_controller.controller.controller import DurableStep
 from table_controller.journal.records import STEP, encode_step
 from table_controller.table import events as ev
 from table_controller.table.decisions import HoldCleared, Deadline
 from table_controller.uplink.cursor import load_cursor
 from table_controller.uplink.outbox import TAIL, Outbox
-from tests.support.journals import newest, open_journal
+from tests.support.box.journals import newest, open_journal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

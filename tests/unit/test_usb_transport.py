@@ -20,12 +20,12 @@ from firmware_bridge.transport import usb as transport_module
 from firmware_bridge.transport.ports import open_port
 from firmware_bridge.transport.threaded import MAX_BACKLOG
 from firmware_bridge.transport.usb import find_ports
-from firmware_bridge.transport.usbip.descriptors import pack_string, read_configuration
+from simulators.usbip.descriptors import pack_string, read_configuration
 from simulators.usbip import device as simulated
 from simulators.usbip.device import BULK_IN, BULK_OUT
-from tests.support.beliefs import until_true
-from tests.support.usb import BareUsbDevice, TransportListener, usb_server
-from tests.support.usbip_golden import CONFIGURATION_DESCRIPTOR
+from tests.support.machines.card_checks import until_true
+from tests.support.machines.usb_bench import BareUsbDevice, TransportListener, usb_server
+from tests.support.wire.usbip_golden import CONFIGURATION_DESCRIPTOR
 
 pytestmark = pytest.mark.realtime
 

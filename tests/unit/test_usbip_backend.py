@@ -14,13 +14,13 @@ import usb.util
 from firmware_bridge.errors import PortFailed, PortMissing
 from firmware_bridge.transport.ports import open_port
 from firmware_bridge.transport.usb import find_ports
-from firmware_bridge.transport.usbip import connection
-from firmware_bridge.transport.usbip.backend import UsbIpBackend
-from firmware_bridge.transport.usbip.connection import UsbIpConnection, list_devices
-from firmware_bridge.transport.usbip.packets import ExportedDevice, read_device
-from tests.support import usbip_golden as golden
-from tests.support.beliefs import until_true
-from tests.support.usb import BareUsbDevice, usb_server
+from simulators.usbip.client import connection
+from simulators.usbip.client.backend import UsbIpBackend
+from simulators.usbip.client.connection import UsbIpConnection, list_devices
+from simulators.usbip.packets import ExportedDevice, read_device
+from tests.support.wire import usbip_golden as golden
+from tests.support.machines.card_checks import until_true
+from tests.support.machines.usb_bench import BareUsbDevice, usb_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simulators.device_clock import DeviceClock, DeviceTimer
-from simulators.virtual_time import VirtualLoop
+from simulators.engine.device_clock import DeviceClock, DeviceTimer
+from simulators.engine.virtual_time import VirtualLoop
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

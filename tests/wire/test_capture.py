@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.registry import all_messages
+from devices.message_registry import all_messages
 from devices.shuffler import messages as m
 from firmware_bridge import frame as fr
 from firmware_bridge import seal
 from firmware_bridge.capture import Blanker, CaptureFile, CapturedFrame, read_capture, read_tag
 from firmware_bridge.messages import DeviceHello, HostHello, HostProof, Message, encode, tag_of
-from tests.support.bench import shuffler_bench
-from tests.support.capture import START_NS, captured_so_far, keep_in_memory, rows, signed_with, tshark, virtual_ns
-from tests.wire import second_opinion
-from tools import dissector
+from tests.support.machines.bench import shuffler_bench
+from tests.support.wire.captures import START_NS, captured_so_far, keep_in_memory, rows, signed_with, tshark, virtual_ns
+from tests.wire import reference_codec
+from tools.docs import dissector
 
 
 class Recorded(msgspec.Struct, frozen=True):
@@ -171,7 +171,7 @@ def test_the_dissector_knows_every_message(capsys: pytest.CaptureFixture[str], m
     assert dissector.main(["--check"]) == 0
     monkeypatch.setattr(dissector, "all_messages", lambda: all_messages()[1:])
     assert dissector.main(["--check"]) == 1
-    assert "python -m tools.dissector" in capsys.readouterr().out
+    assert "python -m tools.docs.dissector" in capsys.readouterr().out
 
 
 def test_the_registry_misses_no_message_of_the_project() -> None:
@@ -290,5 +290,5 @@ def test_a_payload_is_kept_only_if_its_tag_is_harmless(payload: bytes) -> None:
 
 @pytest.mark.parametrize("message", all_messages(), ids=lambda message: message.__name__)
 def test_every_message_is_judged_by_its_class(message: type[Message]) -> None:
-    payload = second_opinion.pack([tag_of(message)])
+    payload = reference_codec.pack([tag_of(message)])
     assert bool(Blanker(all_messages()).blank_reason(payload)) is message.carries_cards

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from devices.registry import all_messages
+from devices.message_registry import all_messages
 from devices.shuffler import messages as m
 from firmware_bridge import frame as fr
 from firmware_bridge.capture import CaptureFile, read_capture
 from firmware_bridge.errors import BadCapture
 from firmware_bridge.messages import encode
-from tests.support.bench import shuffler_bench
-from tests.support.capture import START_NS, captured_so_far, keep_in_memory, signed_with, tshark, virtual_ns
+from tests.support.machines.bench import shuffler_bench
+from tests.support.wire.captures import START_NS, captured_so_far, keep_in_memory, signed_with, tshark, virtual_ns
 
 
 def small_capture() -> tuple[bytes, list[int]]:

@@ -8,14 +8,14 @@ import pytest
 
 from devices.shuffler import messages as m
 from firmware_bridge.errors import CommandFailed, OutcomeUnknown
-from tests.support.bench import ShufflerTestBench, shuffler_bench
-from tests.support.states import refusal_reason, begin_in_state
-from tests.support.store import count_set, keep_cards
+from tests.support.machines.bench import ShufflerTestBench, shuffler_bench
+from tests.support.machines.shuffler_states import refusal_reason, begin_in_state
+from tests.support.machines.continuous_store import count_set, keep_cards
 
 if TYPE_CHECKING:
     import asyncio
 
-    from tests.support.states import Command
+    from tests.support.machines.shuffler_states import Command
 
 R: Final = m.Reason
 OK: Final = R.NONE

@@ -10,16 +10,16 @@ import msgspec
 import pytest
 
 from devices.kinds import KINDS
-from devices.registry import KIND_MESSAGES, all_messages
+from devices.message_registry import KIND_MESSAGES, all_messages
 from devices.shuffler import messages as m
 from firmware_bridge import frame as fr
 from firmware_bridge import handshake, seal
 from firmware_bridge.framer import Framer
 from firmware_bridge.messages import HandshakeToDevice, HandshakeToHost, Message, decoder, encode, tag_of
 from firmware_bridge.seal import Sealer
-from tests.support.golden import CLASSES, GOLDEN, MESSAGES, class_of, message, values
-from tests.support.golden_session import SESSION, SHAKE, FIRMWARE_DECODER
-from tests.wire import second_opinion
+from tests.support.wire.golden import CLASSES, GOLDEN, MESSAGES, class_of, message, values
+from tests.support.wire.golden_session import SESSION, SHAKE, FIRMWARE_DECODER
+from tests.wire import reference_codec
 
 FRAMES: Final[list[dict[str, Any]]] = SESSION + GOLDEN["frame"]
 _DECODERS: Final = [
@@ -57,7 +57,7 @@ def test_every_kind_of_machine_is_listed_everywhere() -> None:
 @pytest.mark.parametrize("entry", MESSAGES, ids=_name)
 def test_the_golden_payload_follows_from_the_protocol_page(entry: dict[str, Any]) -> None:
     tag = tag_of(class_of(entry))
-    assert second_opinion.pack([tag, *values(entry)]).hex() == entry["payload"]
+    assert reference_codec.pack([tag, *values(entry)]).hex() == entry["payload"]
 
 
 @pytest.mark.parametrize("entry", MESSAGES, ids=_name)
@@ -124,28 +124,28 @@ def _out_of_range(value: Any) -> list[Any]:
 @pytest.mark.parametrize(
     ("payload", "why"),
     [
-        (second_opinion.pack([68, 0]), "command ids begin at 1"),
-        (second_opinion.pack([72, 7, 2]), "there is no mode 2"),
-        (second_opinion.pack([17, 7, 5, 0]), "there is no outcome 5"),
-        (second_opinion.pack([17, 7, 2, 65536]), "a reason has 16 bits"),
-        (second_opinion.pack([85, 7, 0, 1, 0, 256]), "seven sensors fit in a byte"),
-        (second_opinion.pack([86, 7, 65536, 1, 0, False]), "a count has 16 bits"),
-        (second_opinion.pack([90, 7, 419, 0, 1, 1, 0]), "there is no reason 419"),
-        (second_opinion.pack([88, 7, 0, 7, 1, 1, 0, [[False, 1, 1]] * 7, [0] * 4]), "there is no segment 7"),
-        (second_opinion.pack([81, [[False, 1, 1]] * 6, [0] * 4]), "seven sensors, not six"),
-        (second_opinion.pack([81, [[False, 1, 1]] * 7, [0] * 5]), "four motors, not five"),
-        (second_opinion.pack([83, 7, b"", bytes(65)]), "no deck has 65 cards too many"),
-        (second_opinion.pack([76, 7, 0]), "nobody delivers nothing"),
-        (second_opinion.pack([76, 7, 256]), "a delivery has a byte of cards"),
-        (second_opinion.pack([85, 7, 3, 1, 0, 0]), "there is no phase 3"),
-        (second_opinion.pack([241, 7, [0] * 52, [0] * 53]), "there are 53 cards, not 52"),
-        (second_opinion.pack([241, 7, [0] * 53, [0] * 54]), "there are 53 cards, not 54"),
-        (second_opinion.pack([241, 7, bytes(53), [0] * 53]), "a tally is an array"),
-        (second_opinion.pack([1, "table", bytes(15)]), "a challenge has 16 bytes"),
-        (second_opinion.pack([4, bytes(17)]), "a proof has 16 bytes"),
-        (second_opinion.pack([255]), "no such tag"),
-        (second_opinion.pack([]), "no tag at all"),
-        (second_opinion.pack(7), "not an array"),
+        (reference_codec.pack([68, 0]), "command ids begin at 1"),
+        (reference_codec.pack([72, 7, 2]), "there is no mode 2"),
+        (reference_codec.pack([17, 7, 5, 0]), "there is no outcome 5"),
+        (reference_codec.pack([17, 7, 2, 65536]), "a reason has 16 bits"),
+        (reference_codec.pack([85, 7, 0, 1, 0, 256]), "seven sensors fit in a byte"),
+        (reference_codec.pack([86, 7, 65536, 1, 0, False]), "a count has 16 bits"),
+        (reference_codec.pack([90, 7, 419, 0, 1, 1, 0]), "there is no reason 419"),
+        (reference_codec.pack([88, 7, 0, 7, 1, 1, 0, [[False, 1, 1]] * 7, [0] * 4]), "there is no segment 7"),
+        (reference_codec.pack([81, [[False, 1, 1]] * 6, [0] * 4]), "seven sensors, not six"),
+        (reference_codec.pack([81, [[False, 1, 1]] * 7, [0] * 5]), "four motors, not five"),
+        (reference_codec.pack([83, 7, b"", bytes(65)]), "no deck has 65 cards too many"),
+        (reference_codec.pack([76, 7, 0]), "nobody delivers nothing"),
+        (reference_codec.pack([76, 7, 256]), "a delivery has a byte of cards"),
+        (reference_codec.pack([85, 7, 3, 1, 0, 0]), "there is no phase 3"),
+        (reference_codec.pack([241, 7, [0] * 52, [0] * 53]), "there are 53 cards, not 52"),
+        (reference_codec.pack([241, 7, [0] * 53, [0] * 54]), "there are 53 cards, not 54"),
+        (reference_codec.pack([241, 7, bytes(53), [0] * 53]), "a tally is an array"),
+        (reference_codec.pack([1, "table", bytes(15)]), "a challenge has 16 bytes"),
+        (reference_codec.pack([4, bytes(17)]), "a proof has 16 bytes"),
+        (reference_codec.pack([255]), "no such tag"),
+        (reference_codec.pack([]), "no tag at all"),
+        (reference_codec.pack(7), "not an array"),
         (b"", "nothing"),
     ],
 )
@@ -169,13 +169,13 @@ def _key_of(entry: dict[str, Any]) -> bytes:
 
 @pytest.mark.parametrize("entry", FRAMES, ids=_name)
 def test_the_golden_frame_follows_from_the_protocol_page(entry: dict[str, Any]) -> None:
-    header = second_opinion.header(*(entry[name] for name in ("flags", "type", "seq", "ack", "re", "counter")))
+    header = reference_codec.header(*(entry[name] for name in ("flags", "type", "seq", "ack", "re", "counter")))
     signed = header + bytes.fromhex(entry["payload"])
-    mac = second_opinion.mac(_key_of(entry), signed) if entry["flags"] & 1 else b""
+    mac = reference_codec.mac(_key_of(entry), signed) if entry["flags"] & 1 else b""
     assert mac.hex() == entry["mac"]
-    assert second_opinion.crc16(signed + mac).hex() == entry["crc"]
-    assert second_opinion.wire(signed, mac).hex() == entry["wire"]
-    assert second_opinion.unstuff(bytes.fromhex(entry["wire"])[:-1]).hex() == (signed + mac).hex() + entry["crc"]
+    assert reference_codec.crc16(signed + mac).hex() == entry["crc"]
+    assert reference_codec.wire(signed, mac).hex() == entry["wire"]
+    assert reference_codec.unstuff(bytes.fromhex(entry["wire"])[:-1]).hex() == (signed + mac).hex() + entry["crc"]
     if entry["message"]:
         assert entry["payload"] in {e["payload"] for e in MESSAGES if e["name"] == entry["message"]}
 
@@ -197,7 +197,7 @@ def test_our_framer_and_seal_read_and_write_the_golden_frame(entry: dict[str, An
 
 
 def test_the_golden_handshake_follows_from_the_protocol_page() -> None:
-    bound = second_opinion.transcript(SHAKE["host_hello"], SHAKE["device_hello"])
+    bound = reference_codec.transcript(SHAKE["host_hello"], SHAKE["device_hello"])
     assert bound == SHAKE["transcript"]
     for name, person, size in (
         ("device_proof", b"pbdevice", 16),
@@ -205,7 +205,7 @@ def test_the_golden_handshake_follows_from_the_protocol_page() -> None:
         ("key_to_device", b"pbtodev", 32),
         ("key_to_host", b"pbtohost", 32),
     ):
-        assert second_opinion.blake2s(bound, key=SHAKE["key"], person=person, size=size) == SHAKE[name]
+        assert reference_codec.blake2s(bound, key=SHAKE["key"], person=person, size=size) == SHAKE[name]
 
 
 def test_our_handshake_derives_the_golden_proofs_and_keys() -> None:
@@ -217,11 +217,11 @@ def test_our_handshake_derives_the_golden_proofs_and_keys() -> None:
 
 
 def test_the_reference_codec_matches_published_values() -> None:
-    assert second_opinion.crc16(b"123456789").hex() == "29b1"  # the check value of CRC-16/CCITT-FALSE
-    assert second_opinion.blake2s(b"abc").hex() == "508c5e8c327c14e2e1a72ba34eeb452f37458b209ed63a294d999b4c86675982"
+    assert reference_codec.crc16(b"123456789").hex() == "29b1"  # the check value of CRC-16/CCITT-FALSE
+    assert reference_codec.blake2s(b"abc").hex() == "508c5e8c327c14e2e1a72ba34eeb452f37458b209ed63a294d999b4c86675982"
     rng = Random(1)
     for length in (0, 1, 63, 64, 65, 128, 129, 300):
         data, key = rng.randbytes(length), rng.randbytes(32)
         theirs = blake2s(data, key=key, person=b"pbhost", digest_size=8).digest()
-        assert second_opinion.blake2s(data, key=key, person=b"pbhost", size=8) == theirs
-    assert second_opinion.stuff(bytes([0, 1, 0])).hex() == "01020101"
+        assert reference_codec.blake2s(data, key=key, person=b"pbhost", size=8) == theirs
+    assert reference_codec.stuff(bytes([0, 1, 0])).hex() == "01020101"

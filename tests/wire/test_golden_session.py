@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final, get_args
 
 import pytest
 
-from devices.report import LinkDown, Reported
+from devices.driver_events import LinkDown, Reported
 from devices.shuffler import messages as m
 from devices.shuffler.driver import ShufflerDriver
-from devices.trail import EdgeLog
+from devices.edge_log import EdgeLog
 from firmware_bridge import frame as fr
 from firmware_bridge import handshake, seal
 from firmware_bridge.commands import Accepted, Outcome, Report, Settled
@@ -22,8 +22,8 @@ from firmware_bridge.messages import DeviceHello, Message, Refuse
 from firmware_bridge.seal import Sealer
 from firmware_bridge.transport.memory import memory_pair
 from firmware_bridge.wire import Wire
-from tests.support.golden import GOLDEN, payload
-from tests.support.golden_session import (
+from tests.support.wire.golden import GOLDEN, payload
+from tests.support.wire.golden_session import (
     DECODER,
     DECODER_OF_HELLO,
     SESSION,
@@ -34,7 +34,7 @@ from tests.support.golden_session import (
     sealed,
     wire,
 )
-from tests.wire import second_opinion
+from tests.wire import reference_codec
 
 if TYPE_CHECKING:
     from devices.shuffler.state import DriverEvent
@@ -86,7 +86,7 @@ async def test_the_real_driver_plays_its_part_of_the_golden_session_byte_for_byt
     # The command ends with the device's event, not with its acceptance.
     assert cycle is not None
     assert not cycle.done()
-    ended = second_opinion.pack([17, 7, 2, 0])
+    ended = reference_codec.pack([17, 7, 2, 0])
     device.send(sealed(SHAKE["key_to_host"], ended, seq=0x0105, counter=0x01010107, kind=fr.EVENT))
     assert (await cycle).outcome is Outcome.DONE
     device.close()
@@ -223,7 +223,7 @@ async def test_a_wrong_proof_gets_the_golden_refusal() -> None:
     device = GoldenMachine()
     device.host.send(wire(0))
     assert [await device.host.receive(), await device.host.receive()] == [wire(1), wire(2)]
-    wrong = fr.pack_header(0, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + second_opinion.pack([4, bytes(16)])
+    wrong = fr.pack_header(0, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + reference_codec.pack([4, bytes(16)])
     device.host.send(fr.to_wire(wrong))
     assert (await device.host.receive()).hex() == GOLDEN["frame"][1]["wire"]
     assert Refuse(HostRefused.number) == handshake._TO_HOST.decode(payload("Refuse"))
@@ -243,8 +243,8 @@ async def test_a_recorded_handshake_opens_nothing() -> None:
 async def test_a_stranger_neither_ends_a_session_nor_moves_anything_in_it() -> None:
     device = GoldenMachine()
     await device.open_session()
-    hello = fr.pack_header(0, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + second_opinion.pack([1, "table", bytes(16)])
-    proof = fr.pack_header(0, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + second_opinion.pack([4, bytes(16)])
+    hello = fr.pack_header(0, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + reference_codec.pack([1, "table", bytes(16)])
+    proof = fr.pack_header(0, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + reference_codec.pack([4, bytes(16)])
     order = fr.pack_header(0, fr.REQUEST, 0x0101, 0x0101, fr.NO_RE, 0x01010101) + payload("StartCycle")
     for unsealed in (hello, proof, order):
         device.host.send(fr.to_wire(unsealed))

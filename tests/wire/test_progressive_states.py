@@ -10,12 +10,12 @@ import pytest
 from devices.bet_sensor import messages as bs
 from devices.keypad import messages as kp
 from devices.meter_sign import messages as ms
-from devices.report import LinkDown
+from devices.driver_events import LinkDown
 from firmware_bridge.commands import Accepted, Report, Settled
 from firmware_bridge.errors import CommandRefused, ConfigurationError, LinkError
 from firmware_bridge.messages import decoder
-from tests.support.golden import payload
-from tests.support.kinds import CASES, PAD, SENSOR, SIGN, AnyBench
+from tests.support.wire.golden import payload
+from tests.support.machines.progressive_kinds import CASES, PAD, SENSOR, SIGN, AnyBench
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable

@@ -6,9 +6,10 @@ from random import Random
 
 import pytest
 
-from firmware_bridge.transport.usbip import descriptors, packets
-from firmware_bridge.transport.usbip.packets import IN, OUT, BadUsbIpPacket, ExportedDevice, Submit, Submitted, Unlink, Unlinked
-from tests.support import usbip_golden as golden
+from simulators.usbip import descriptors
+from simulators.usbip import packets
+from simulators.usbip.packets import IN, OUT, BadUsbIpPacket, ExportedDevice, Submit, Submitted, Unlink, Unlinked
+from tests.support.wire import usbip_golden as golden
 
 DEVICE = ExportedDevice("/pitbox/SN-1", "1-1", 1, 2, 2, 0x1209, 0x0001, 0x0100, (0, 0, 0), 1, 1, ((0xFF, 0, 0),))
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.bench_link import bench_command_id
 from devices.bet_sensor import messages as m
 from devices.bet_sensor.state import BetSensorView, DriverEvent, findings, fold
-from devices.report import OutcomeLost
+from devices.driver_events import OutcomeLost
 from firmware_bridge.errors import CommandRefused, UsageError, code_of
-from table_controller.cli.watching import LinkWatch, add_watch_arguments, check_watch
+from table_controller.cli.link_watch import LinkWatch, add_watch_arguments, check_watch
 
 if TYPE_CHECKING:
     import argparse
 
     from devices.bet_sensor.driver import BetSensorDriver
-    from table_controller.cli.screen import Screen
+    from table_controller.cli.render.screen import Screen
 
 ACTIONS: Final = {
     "status": "whether bets are open, what is on the spot, what is latched",

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 from devices.bench_link import bench_command_id
 from devices.button import messages as m
 from devices.button.state import ButtonView, DriverEvent, fold
-from devices.report import OutcomeLost
+from devices.driver_events import OutcomeLost
 from firmware_bridge.errors import code_of
-from table_controller.cli.places import draw_positions, position_text
+from table_controller.cli.render.positions import draw_positions, position_text
 
 if TYPE_CHECKING:
     import argparse
 
     from devices.button.driver import ButtonDriver
-    from table_controller.cli.screen import Screen
+    from table_controller.cli.render.screen import Screen
 
 ACTIONS: Final = {
     "where": "the position of the button, or why it is unknown",

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 from devices.bench_link import bench_command_id
 from devices.keypad import messages as m
 from devices.keypad.state import DriverEvent, KeypadView, fold, seats_of, check_freshness
-from devices.report import OutcomeLost
+from devices.driver_events import OutcomeLost
 from firmware_bridge.errors import UsageError, code_of
-from table_controller.cli.watching import LinkWatch, add_watch_arguments, check_watch
+from table_controller.cli.link_watch import LinkWatch, add_watch_arguments, check_watch
 
 if TYPE_CHECKING:
     import argparse
 
     from devices.keypad.driver import KeypadDriver
-    from table_controller.cli.screen import Screen
+    from table_controller.cli.render.screen import Screen
 
 ACTIONS: Final = {
     "status": "the current prompt, the key switch, pressed keys",

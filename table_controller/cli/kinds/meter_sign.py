@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 from devices.bench_link import bench_command_id
 from devices.meter_sign import messages as m
 from devices.meter_sign.state import DriverEvent, MeterSignView, fold, verdict
-from devices.report import OutcomeLost
+from devices.driver_events import OutcomeLost
 from firmware_bridge.errors import UsageError, code_of
 
 if TYPE_CHECKING:
     import argparse
 
     from devices.meter_sign.driver import MeterSignDriver
-    from table_controller.cli.screen import Screen
+    from table_controller.cli.render.screen import Screen
 
 ACTIONS: Final = {
     "status": "its state, and the age of its amounts",

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from devices.bench_link import bench_command_id
-from devices.report import OutcomeLost
+from devices.driver_events import OutcomeLost
 from devices.rng import messages as m
 from devices.rng.state import DriverEvent, RngView, fold
 from firmware_bridge.errors import OutcomeUnknown, UsageError, code_of
-from table_controller.cli.places import draw_digit, draw_positions, position_text
+from table_controller.cli.render.positions import draw_digit, draw_positions, position_text
 
 if TYPE_CHECKING:
     import argparse
 
     from devices.rng.driver import RngDriver
-    from table_controller.cli.screen import Screen
+    from table_controller.cli.render.screen import Screen
 
 ACTIONS: Final = {
     "status": "its state, and what its display shows",

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 from devices.bench_link import bench_command_id
 from devices.position import position_of_dice
-from devices.report import LinkDown, OutcomeLost
+from devices.driver_events import LinkDown, OutcomeLost
 from devices.shaker import messages as m
 from devices.shaker.state import DriverEvent, ShakerView, fold
 from firmware_bridge.errors import UsageError, code_of
-from table_controller.cli.places import dice_text, draw_positions
+from table_controller.cli.render.positions import dice_text, draw_positions
 
 if TYPE_CHECKING:
     import argparse
 
     from devices.shaker.driver import ShakerDriver
-    from table_controller.cli.screen import Screen
+    from table_controller.cli.render.screen import Screen
 
 ACTIONS: Final = {
     "status": "its state, and the result of the last roll",

@@ -6,20 +6,20 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.bench_link import bench_command_id
-from devices.report import LinkUp, OutcomeLost
+from devices.driver_events import LinkUp, OutcomeLost
 from devices.shoe import messages as m
 from devices.shoe.state import DriverEvent, Ended, ShoeView, fold, verdict
 from firmware_bridge.errors import CommandFailed, UsageError, code_of
-from table_controller.cli.gauges import count_text, dark_sensors, failed_parts, sensor_table, strained_motor, transit_table
-from table_controller.cli.jogging import add_jog_arguments, check_jog, jog_text
-from table_controller.cli.shoe_path import draw_shoe
+from table_controller.cli.render.path_telemetry import count_text, dark_sensors, failed_parts, sensor_table, strained_motor, transit_table
+from table_controller.cli.jog_arguments import add_jog_arguments, check_jog, jog_text
+from table_controller.cli.render.shoe_path import draw_shoe
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Awaitable, Callable
 
     from devices.shoe.driver import ShoeDriver
-    from table_controller.cli.screen import Screen
+    from table_controller.cli.render.screen import Screen
 
 ACTIONS: Final = {
     "status": "its state and its count of cards inside",

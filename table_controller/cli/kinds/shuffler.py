@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.bench_link import bench_command_id
 from devices.cards import CARD_NUMBERS, card_name
-from devices.report import LinkUp, OutcomeLost
+from devices.driver_events import LinkUp, OutcomeLost
 from devices.shuffler import messages as m
 from devices.shuffler.state import DriverEvent, ShufflerView, fold, verdict
 from firmware_bridge.errors import CommandFailed, UsageError, code_of
-from table_controller.cli.gauges import count_text, dark_sensors, failed_parts, sensor_table, strained_motor, transit_table
-from table_controller.cli.jogging import add_jog_arguments, check_jog, jog_text
+from table_controller.cli.render.path_telemetry import count_text, dark_sensors, failed_parts, sensor_table, strained_motor, transit_table
+from table_controller.cli.jog_arguments import add_jog_arguments, check_jog, jog_text
 
 if TYPE_CHECKING:
     import argparse
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from devices.shuffler.driver import ShufflerDriver
     from firmware_bridge.commands import Settled
-    from table_controller.cli.screen import Screen
+    from table_controller.cli.render.screen import Screen
 
 ACTIONS: Final = {
     "status": "its state and its count of cards inside",

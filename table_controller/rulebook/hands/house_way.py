@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol
 
 from table_controller.rulebook.cards import ACE, RANKS
-from table_controller.rulebook.hands.keys import JOKER_KEYS, rank_counts, wild_count
+from table_controller.rulebook.hands.hand_encoding import JOKER_KEYS, rank_counts, wild_count
 from table_controller.rulebook.hands.ranking import HandClass
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from table_controller.rulebook.cards import ACE
-from table_controller.rulebook.hands.keys import JOKER_KEYS, rank_counts, make_evaluator, suited_parts, wild_count
+from table_controller.rulebook.hands.hand_encoding import JOKER_KEYS, rank_counts, make_evaluator, suited_parts, wild_count
 from table_controller.rulebook.hands.ranking import Straights, best_of_equal_ranks, rank_mask, best_straight, best_of_one_suit
 
 RUNS: Final = Straights(5, wheel_second=True)

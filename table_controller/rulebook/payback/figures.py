@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from table_controller.rulebook.hands import dj_wild
+from table_controller.rulebook.games.dj_wild import hands as dj_wild
 from table_controller.rulebook.hands.ranking import HandClass, class_of
-from table_controller.rulebook.payback import asia, counts, over_under, pai_gow, saigon, second_hand, simulate
+from table_controller.rulebook.games.asia_poker import payback
+from table_controller.rulebook.payback import hand_counts
+from table_controller.rulebook.games.over_under import payback as over_under
+from table_controller.rulebook.games.face_up_pai_gow import payback as pai_gow
+from table_controller.rulebook.games.saigon import payback as saigon
+from table_controller.rulebook.games.dj_wild import payback as second_hand
+from table_controller.rulebook.payback import simulation
 from table_controller.rulebook.payback.published import Published, published
 from table_controller.rulebook.settlement.terms import first_line, line_pay
 from table_controller.rulebook.texts import paytables
@@ -151,7 +157,7 @@ def _over_under(_: Effort, tick: Tick) -> Iterator[Figure]:
 
 
 def _five_cards(_: Effort, tick: Tick) -> Iterator[Figure]:
-    tallies = counts.five_cards(tick)
+    tallies = hand_counts.five_cards(tick)
     yield from _single("saigon_5_card", "bonus", tallies.limited, _FIVE)
     total = tallies.dj_wild.total()
     for table in _of("dj_wild", "trips"):
@@ -169,7 +175,7 @@ def _five_cards(_: Effort, tick: Tick) -> Iterator[Figure]:
 
 
 def _seven_cards(_: Effort, tick: Tick) -> Iterator[Figure]:
-    tallies = counts.seven_cards(tick)
+    tallies = hand_counts.seven_cards(tick)
     game = "face_up_pai_gow"
     yield from _single("asia_poker", "bonus", tallies.limited, _SEVEN)
     for figure, table in zip(_single(game, "fortune", tallies.limited, _SEVEN), _of(game, "fortune"), strict=True):
@@ -243,7 +249,7 @@ def _dj_wild(_: Effort, tick: Tick) -> Iterator[Figure]:
         yield msgspec.structs.replace(figure, computed=2 * back, assuming="either hand")
 
 
-def _simulated(mean: simulate.SimulatedPayback, effort: Effort, game: str, wager: str, table: str, assuming: str) -> Figure:
+def _simulated(mean: simulation.SimulatedPayback, effort: Effort, game: str, wager: str, table: str, assuming: str) -> Figure:
     return Figure(
         game=game, wager=wager, table=table, computed=Fraction(mean.payback), half_width=Fraction(mean.half_width),
         method=f"simulated, {mean.rounds:,} rounds of six players, seed {effort.seed}", assuming=assuming,
@@ -251,7 +257,7 @@ def _simulated(mean: simulate.SimulatedPayback, effort: Effort, game: str, wager
 
 
 def _asia_main(effort: Effort, tick: Tick) -> Iterator[Figure]:
-    simulated = asia.asia_main(effort.rounds, effort.seed, tick)
+    simulated = payback.asia_main(effort.rounds, effort.seed, tick)
     yield _simulated(simulated, effort, "asia_poker", "asia_poker", "575-main", "all by standard_4_2_1")
 
 
@@ -269,11 +275,11 @@ STUDIES: Final = (
     Study("three cards", {"over_under": ("ante", "over_23", "under_18", "bonus")}, _steps(1), _over_under),
     Study(
         "five cards", {"saigon_5_card": ("bonus",), "dj_wild": ("trips", "progressive")},
-        _steps(counts.FIVE_STEPS), _five_cards,
+        _steps(hand_counts.FIVE_STEPS), _five_cards,
     ),
     Study(
         "seven cards", {"asia_poker": ("bonus",), "face_up_pai_gow": ("fortune", "progressive")},
-        _steps(counts.SEVEN_STEPS), _seven_cards,
+        _steps(hand_counts.SEVEN_STEPS), _seven_cards,
     ),
     Study("Saigon's Ante", {"saigon_5_card": ("ante",)}, _steps(1), _saigon_ante),
     Study("Ace High", {"face_up_pai_gow": ("ace_high",)}, _steps(1), _ace_high),

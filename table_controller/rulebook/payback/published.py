@@ -9,7 +9,7 @@ from functools import cache
 import msgspec
 
 from firmware_bridge.errors import BadRulebook
-from table_controller.rulebook.load import read
+from table_controller.rulebook.loader import read
 from table_controller.rulebook.texts import paytables
 from table_controller.rulebook.vocabulary import GAMES
 

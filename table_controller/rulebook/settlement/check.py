@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 from firmware_bridge.errors import BadHand
 from table_controller.rulebook.cards import JOKER, NOTATION, excess_cards
-from table_controller.rulebook.hands import asia, pai_gow
-from table_controller.rulebook.settlement.pai_gow import qualifying_wagers
+from table_controller.rulebook.games.asia_poker import hands as asia
+from table_controller.rulebook.games.face_up_pai_gow import hands as pai_gow
+from table_controller.rulebook.games.face_up_pai_gow.settlement import qualifying_wagers
 from table_controller.rulebook.texts import clauses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from table_controller.rulebook.schema import Wager
-    from table_controller.rulebook.settlement.round import DealtRound, Seat, HandSetting
+    from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, HandSetting
     from table_controller.rulebook.settlement.terms import SettlementTerms
 
 

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from table_controller.rulebook.settlement import asia, dj_wild, over_under, pai_gow, saigon
+from table_controller.rulebook.games.asia_poker import settlement
+from table_controller.rulebook.games.dj_wild import settlement as dj_wild
+from table_controller.rulebook.games.over_under import settlement as over_under
+from table_controller.rulebook.games.face_up_pai_gow import settlement as pai_gow
+from table_controller.rulebook.games.saigon import settlement as saigon
 from table_controller.rulebook.settlement.check import check
 from table_controller.rulebook.settlement.terms import returned_result, lost_result
 
@@ -15,11 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from table_controller.rulebook.lookup import Ruling
-    from table_controller.rulebook.settlement.round import WagerResult, DealtRound, Seat
+    from table_controller.rulebook.settlement.dealt_round import WagerResult, DealtRound, Seat
     from table_controller.rulebook.settlement.terms import SettlementTerms
 
 _GAMES: Final[dict[str, Callable[[SettlementTerms, DealtRound, list[Seat]], Iterator[WagerResult]]]] = {
-    "asia_poker": asia.settle,
+    "asia_poker": settlement.settle,
     "saigon_5_card": saigon.settle,
     "over_under": over_under.settle,
     "dj_wild": dj_wild.settle,

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from table_controller.rulebook.hands import holds
-from table_controller.rulebook.hands.house_ways import HOUSE_WAYS
-from table_controller.rulebook.settlement.round import WagerResult
+from table_controller.rulebook.hands import hand_features
+from table_controller.rulebook.games.house_ways import HOUSE_WAYS
+from table_controller.rulebook.settlement.dealt_round import WagerResult
 from table_controller.rulebook.texts import paytables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from table_controller.rulebook.schema import Edition
-    from table_controller.rulebook.settlement.round import Seat, HandSetting
+    from table_controller.rulebook.settlement.dealt_round import Seat, HandSetting
     from table_controller.rulebook.submission import Submission
     from table_controller.rulebook.texts import PaytableLine, Pay, Paytable
 
@@ -70,7 +70,7 @@ class SettlementTerms:
 def first_line(table: Paytable, held: int, *, total: int | None = None) -> PaytableLine | None:
     """Return the first printed line that fits, from the top; None if no line does."""
     for line in table.lines:
-        if total in line.totals or (not line.totals and held & holds.FEATURE_BIT[line.hand]):
+        if total in line.totals or (not line.totals and held & hand_features.FEATURE_BIT[line.hand]):
             return line
     return None
 

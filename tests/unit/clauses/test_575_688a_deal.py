@@ -10,13 +10,13 @@ from firmware_bridge.errors import BadSubmission
 from table_controller.rulebook import check_submission
 from table_controller.rulebook import edition as committed
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, StateChanged, Prompt, RequestRefused
-from tests.support.core import DEALER, FLOOR, commanded_acts, found_irregularity, decisions_of, refusal_text
-from tests.support.two_games import ASIA, both, each_method, make_table, end_with, leave_unanswered
+from tests.support.core.ideal_table import DEALER, FLOOR, commanded_acts, found_irregularity, decisions_of, refusal_text
+from tests.support.core.two_games import ASIA, both, each_method, make_table, end_with, leave_unanswered
 
 if TYPE_CHECKING:
-    from tests.support.core import IdealTable
+    from tests.support.core.ideal_table import IdealTable
 
 DEALS = {"manual_shoe": "start_round", "hand": "dealt", "automated_shoe": "dispense"}
 

@@ -8,10 +8,10 @@ from firmware_bridge.errors import BadSubmission
 from table_controller.rulebook import check_submission
 from table_controller.rulebook import edition as committed
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, Deadline, Finding, RequestRefused
-from tests.support.core import DEALER, FLOOR, IdealTable, commanded_acts, findings, decisions_of, refusal_text
-from tests.support.two_games import both, each_method, make_table, leave_unanswered
+from tests.support.core.ideal_table import DEALER, FLOOR, IdealTable, commanded_acts, findings, decisions_of, refusal_text
+from tests.support.core.two_games import both, each_method, make_table, leave_unanswered
 
 HOUR = 3600.0
 

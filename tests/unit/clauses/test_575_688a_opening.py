@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
-from tests.support.core import DEALER, FLOOR, PEOPLE, commanded_acts, refusal_text
-from tests.support.two_games import both, make_table
+from table_controller.table import state_machines as mc
+from tests.support.core.ideal_table import DEALER, FLOOR, PEOPLE, commanded_acts, refusal_text
+from tests.support.core.two_games import both, make_table
 
 if TYPE_CHECKING:
-    from tests.support.core import IdealTable
+    from tests.support.core.ideal_table import IdealTable
 
 
 def received(game: str, **how: bool) -> IdealTable:

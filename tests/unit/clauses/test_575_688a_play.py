@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Prompt
-from tests.support.clauses import clauses
-from tests.support.core import DEALER, FLOOR, commanded_acts, found_irregularity, decisions_of, refusal_text
-from tests.support.rounds import only_result, seat, settle_round, terms
-from tests.support.two_games import ALL_WAGERS, ASIA, BONUS, PAI_GOW, both, make_table, leave_unanswered
+from tests.support.suite.clauses import clauses
+from tests.support.core.ideal_table import DEALER, FLOOR, commanded_acts, found_irregularity, decisions_of, refusal_text
+from tests.support.core.settled_rounds import only_result, seat, settle_round, terms
+from tests.support.core.two_games import ALL_WAGERS, ASIA, BONUS, PAI_GOW, both, make_table, leave_unanswered
 
 if TYPE_CHECKING:
-    from tests.support.core import IdealTable
+    from tests.support.core.ideal_table import IdealTable
 
 
 def side(game: str) -> dict[str, Any]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import BetSettled, HoldOpened, HitClaimed, Prompt, RequestRefused
-from tests.support.clauses import clauses
-from tests.support.core import DEALER, FLOOR, IdealTable, decisions_of
-from tests.support.hits import BettingTable
-from tests.support.setups import table_at
+from tests.support.suite.clauses import clauses
+from tests.support.core.ideal_table import DEALER, FLOOR, IdealTable, decisions_of
+from tests.support.core.hits import BettingTable
+from tests.support.core.setups import table_at
 
 GAMES = [
     pytest.param("asia_poker", marks=clauses("575.13(i)")),

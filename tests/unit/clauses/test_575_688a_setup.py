@@ -6,15 +6,15 @@ import pytest
 
 from devices.shaker import messages as shaker
 from firmware_bridge.errors import BadSubmission
-from table_controller.controller.translate import translate
+from table_controller.controller.device_events import translate
 from table_controller.rulebook import check_submission
 from table_controller.rulebook import edition as committed
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import Command, Deadline, RequestRefused
-from tests.support.core import DEALER, FLOOR, commanded_acts, findings, decisions_of, refusal_text
-from tests.support.two_games import ASIA, both, make_table, end_with, leave_unanswered
+from tests.support.core.ideal_table import DEALER, FLOOR, commanded_acts, findings, decisions_of, refusal_text
+from tests.support.core.two_games import ASIA, both, make_table, end_with, leave_unanswered
 
 OTHER_DEALER = ev.Person("dealer", "D2")
 

@@ -13,10 +13,10 @@ from firmware_bridge.errors import BadSubmission
 from table_controller.rulebook import check_submission
 from table_controller.rulebook import edition as committed
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, HoldOpened, StateChanged, Prompt, RequestRefused
-from tests.support.core import DEALER, IdealTable, commanded_acts, decisions_of, refusal_text
-from tests.support.two_games import ASIA, both, make_table, end_with, leave_unanswered
+from tests.support.core.ideal_table import DEALER, IdealTable, commanded_acts, decisions_of, refusal_text
+from tests.support.core.two_games import ASIA, both, make_table, end_with, leave_unanswered
 
 
 def reasons_against(table: IdealTable, act: Any, slot: str | None = None, deck: str = "blue") -> dict[str, str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, Prompt
-from tests.support.clauses import clauses
-from tests.support.core import DEALER, IdealTable, commanded_acts, decisions_of, refusal_text
-from tests.support.two_games import ASIA, make_table, leave_unanswered
+from tests.support.suite.clauses import clauses
+from tests.support.core.ideal_table import DEALER, IdealTable, commanded_acts, decisions_of, refusal_text
+from tests.support.core.two_games import ASIA, make_table, leave_unanswered
 
 
 def waiting_for_the_cut(*, preshuffled: bool = False) -> IdealTable:

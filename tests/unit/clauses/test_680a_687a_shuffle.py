@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
-from tests.support.chapters import GAMES, open_prompt_kinds, bring_deck, each, table_without_machines, ignore, report_all_devices, table, reasons_by_key
-from tests.support.core import DEALER, FLOOR, TECH, IdealTable, commanded_acts, found_irregularity, refusal_text
+from table_controller.table import state_machines as mc
+from tests.support.core.chapters import GAMES, open_prompt_kinds, bring_deck, each, table_without_machines, ignore, report_all_devices, table, reasons_by_key
+from tests.support.core.ideal_table import DEALER, FLOOR, TECH, IdealTable, commanded_acts, found_irregularity, refusal_text
 
 CHAPTERS = {game: chapter for chapter, game in GAMES.items()}
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, WagersReturned
-from tests.support.chapters import open_prompt_kinds, by_method, ignore, table, reasons_by_key
-from tests.support.core import DEALER, FLOOR, IdealTable, commanded_acts, findings, found_irregularity, decisions_of, refusal_text
+from tests.support.core.chapters import open_prompt_kinds, by_method, ignore, table, reasons_by_key
+from tests.support.core.ideal_table import DEALER, FLOOR, IdealTable, commanded_acts, findings, found_irregularity, decisions_of, refusal_text
 
 LEFT = 53 - 5 * 4  # three seats and the dealer
 

@@ -10,11 +10,11 @@ from firmware_bridge.errors import BadHand, BadSubmission
 from table_controller.rulebook import check_submission, edition
 from table_controller.rulebook.settlement.terms import SettlementTerms
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
-from tests.support.chapters import GAMES, open_prompt_kinds, each, table_without_machines, ignore, table, reasons_by_key
-from tests.support.clauses import clauses
-from tests.support.core import AUDITOR, DEALER, FLOOR, TECH, commanded_acts, findings, refusal_text
-from tests.support.rounds import only_result, seat, settle_round, terms
+from table_controller.table import state_machines as mc
+from tests.support.core.chapters import GAMES, open_prompt_kinds, each, table_without_machines, ignore, table, reasons_by_key
+from tests.support.suite.clauses import clauses
+from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR, TECH, commanded_acts, findings, refusal_text
+from tests.support.core.settled_rounds import only_result, seat, settle_round, terms
 
 CHAPTERS = {game: chapter for chapter, game in GAMES.items()}
 # Five cards of a player and of the dealer, and the wagers that a hand must have.

@@ -10,12 +10,12 @@ from firmware_bridge.errors import BadHand, BadSubmission
 from table_controller.rulebook import check_submission, edition
 from table_controller.rulebook.settlement.terms import SettlementTerms
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, HoldOpened, WagersReturned
-from tests.support.chapters import open_prompt_kinds, bring_deck, continuous, table_without_machines, ignore, report_all_devices, table, reasons_by_key
-from tests.support.clauses import clauses
-from tests.support.core import DEALER, FLOOR, TECH, IdealTable, found_irregularity, decisions_of, refusal_text
-from tests.support.rounds import only_result, seat, settle_round, terms
+from tests.support.core.chapters import open_prompt_kinds, bring_deck, continuous, table_without_machines, ignore, report_all_devices, table, reasons_by_key
+from tests.support.suite.clauses import clauses
+from tests.support.core.ideal_table import DEALER, FLOOR, TECH, IdealTable, found_irregularity, decisions_of, refusal_text
+from tests.support.core.settled_rounds import only_result, seat, settle_round, terms
 
 
 def step_by_step(floor: IdealTable, *kinds: str) -> list[tuple[str, int | None]]:

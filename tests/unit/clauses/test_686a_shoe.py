@@ -7,11 +7,11 @@ import pytest
 from firmware_bridge.errors import BadSubmission
 from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command
-from tests.support.chapters import open_prompt_kinds, bring_deck, continuous, table_without_machines, ignore, report_all_devices, table, reasons_by_key
-from tests.support.clauses import clauses
-from tests.support.core import DEALER, FLOOR, IdealTable, commanded_acts, findings, found_irregularity, decisions_of, refusal_text
+from tests.support.core.chapters import open_prompt_kinds, bring_deck, continuous, table_without_machines, ignore, report_all_devices, table, reasons_by_key
+from tests.support.suite.clauses import clauses
+from tests.support.core.ideal_table import DEALER, FLOOR, IdealTable, commanded_acts, findings, found_irregularity, decisions_of, refusal_text
 
 KINDS = ["furniture", "devices"]
 

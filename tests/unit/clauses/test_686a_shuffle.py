@@ -6,10 +6,10 @@ import pytest
 
 from firmware_bridge.errors import BadSubmission
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
-from tests.support.chapters import open_prompt_kinds, bring_deck, continuous, table_without_machines, ignore, report_all_devices, table, reasons_by_key
-from tests.support.clauses import clauses
-from tests.support.core import DEALER, FLOOR, TECH, IdealTable, commanded_acts, found_irregularity, refusal_text
+from table_controller.table import state_machines as mc
+from tests.support.core.chapters import open_prompt_kinds, bring_deck, continuous, table_without_machines, ignore, report_all_devices, table, reasons_by_key
+from tests.support.suite.clauses import clauses
+from tests.support.core.ideal_table import DEALER, FLOOR, TECH, IdealTable, commanded_acts, found_irregularity, refusal_text
 
 
 def to_the_cut(floor: IdealTable, *more: str) -> IdealTable:

@@ -7,11 +7,11 @@ import pytest
 from firmware_bridge.errors import BadSubmission
 from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, Deadline
-from tests.support.chapters import METHODS, open_prompt_kinds, ignore, table, reasons_by_key, wild
-from tests.support.clauses import clauses
-from tests.support.core import DEALER, FLOOR, WILD_PROGRESSIVE, IdealTable, commanded_acts, findings, decisions_of, refusal_text
+from tests.support.core.chapters import METHODS, open_prompt_kinds, ignore, table, reasons_by_key, wild
+from tests.support.suite.clauses import clauses
+from tests.support.core.ideal_table import DEALER, FLOOR, WILD_PROGRESSIVE, IdealTable, commanded_acts, findings, decisions_of, refusal_text
 
 LOCKOUT = {"manual_shoe": "687a.8(c)", "hand": "687a.9(b)/2", "automated_shoe": "687a.10(a)(2)"}
 REPLACED = {"manual_shoe": "687a.8(e)/1", "hand": "687a.9(e)/1", "automated_shoe": "687a.10(c)/3"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Prompt
-from tests.support.clauses import clauses
-from tests.support.core import DEALER, IdealTable, commanded_acts, decisions_of, refusal_text
-from tests.support.two_games import PAI_GOW, make_table, leave_unanswered
+from tests.support.suite.clauses import clauses
+from tests.support.core.ideal_table import DEALER, IdealTable, commanded_acts, decisions_of, refusal_text
+from tests.support.core.two_games import PAI_GOW, make_table, leave_unanswered
 
 _STOPS = ("cut", "first_arrival", "cover_back")
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Prompt
-from tests.support.clauses import clauses
-from tests.support.core import DEALER, IdealTable, decisions_of
-from tests.support.two_games import ALL_WAGERS, PAI_GOW, make_table, leave_unanswered
+from tests.support.suite.clauses import clauses
+from tests.support.core.ideal_table import DEALER, IdealTable, decisions_of
+from tests.support.core.two_games import ALL_WAGERS, PAI_GOW, make_table, leave_unanswered
 
 
 def settling(*stops: str, fortune: tuple[int, ...] = (3,)) -> IdealTable:

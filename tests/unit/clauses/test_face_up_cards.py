@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import HoldOpened, RequestRefused, WagersReturned
-from tests.support.clauses import clauses
-from tests.support.core import DEALER, FLOOR, decisions_of
-from tests.support.setups import table_at
+from tests.support.suite.clauses import clauses
+from tests.support.core.ideal_table import DEALER, FLOOR, decisions_of
+from tests.support.core.setups import table_at
 
 SHOE = "shoe.1"
 MORE = {

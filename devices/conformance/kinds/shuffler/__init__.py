@@ -1,0 +1,18 @@
+"""Requirements on a card shuffler: when idle, in a cycle, halted, in doubt. See docs/devices/shuffler.md.
+
+A machine for a batch is asked all that one for a deck is, and more; one without cycles is asked other things.
+"""
+
+from devices.shuffler.messages import CONTINUOUS
+from devices.conformance.kinds.shuffler import batch_checks
+from devices.conformance.kinds.shuffler import continuous_checks
+from devices.conformance.kinds.shuffler import cycle_checks
+from devices.conformance.kinds.shuffler import fault_checks
+from devices.conformance.kinds.shuffler import halt_checks
+from devices.conformance.kinds.shuffler import idle_checks
+from devices.conformance.kinds.shuffler.setup import CHAPTER, PROFILE
+from devices.conformance.kinds.shuffler.continuous_setup import WITHOUT_CYCLES
+
+MODELS = {CONTINUOUS: WITHOUT_CYCLES}
+
+__all__ = ["CHAPTER", "MODELS", "PROFILE", "batch_checks", "continuous_checks", "cycle_checks", "fault_checks", "halt_checks", "idle_checks"]

@@ -1,0 +1,233 @@
+"""SH-01 to SH-09 and SH-20 to SH-29: a shuffler when idle, empty or with a deck behind its gate. Needs no operator."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from devices.shuffler import messages as m
+from firmware_bridge.commands import GetReport, Outcome, Report, Settled
+from devices.conformance.assertions import check_jog
+from devices.conformance.kinds.shuffler.setup import (
+    COMMANDS,
+    PATH,
+    SHORT_LIMIT_S,
+    expect_all_refused,
+    begin_command,
+    cycling,
+    bring_to_empty,
+    bring_to_loaded,
+    expect_one_end,
+    bring_to_ready,
+    try_commands,
+    bring_to_idle,
+    expect_same_except,
+    expect_settled,
+    status_of,
+)
+from devices.conformance.raw_host import QUIET_S
+from devices.conformance.requirements import NotChecked, expect
+
+if TYPE_CHECKING:
+    from devices.conformance.bench import ConformanceBench
+    from devices.conformance.session import CheckSession
+
+
+async def _consistent(visit: CheckSession) -> None:
+    """Status and sensors of an idle machine agree."""
+    status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
+    for sensor, level in zip(m.Sensor, sensors.levels, strict=True):
+        expect(level.blocked is (level.level < level.threshold), f"{sensor.name} blocked below its threshold", level)
+        expect(level.level <= 1023, f"{sensor.name} between 0 and 1023", level)
+    dark = [sensor.name for sensor in PATH if sensors.levels[sensor].blocked]
+    expect(not dark, "no dark sensor on the path of an idle machine", f"dark: {dark}")
+    expect(sensors.levels[m.Sensor.INTAKE].blocked is status.cards_in_intake, "INTAKE to agree with the status", status)
+    gate = sensors.levels[m.Sensor.GATE].blocked
+    expect(gate is (status.state is m.State.READY), "cards behind the gate in READY, and in no other state", status)
+
+
+@cycling(1, "The card path")
+async def consistent(bench: ConformanceBench) -> None:
+    """When it is idle, its status and its sensors agree."""
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
+        await _consistent(visit)
+
+
+@cycling(2, "States")
+async def nothing_to_eject(bench: ConformanceBench) -> None:
+    """With nothing behind the gate Eject is refused with 424."""
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
+        expect_all_refused(await try_commands(visit, bench, ["Eject"]), m.Reason.NOTHING_TO_EJECT, "in IDLE")
+
+
+@cycling(3, "States")
+async def stop_at_rest(bench: ConformanceBench) -> None:
+    """Stop is never refused, and changes nothing in an idle machine."""
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
+        before = await status_of(visit)
+        command = bench.next_id()
+        reply = await visit.send_command(m.Stop(command))
+        expect(reply == Settled(command, Outcome.DONE, 0), "DONE", reply)
+        expect_same_except(before, await status_of(visit))
+        expect(not visit.events, "no event", visit.events)
+
+
+@cycling(4, "States")
+async def self_test(bench: ConformanceBench) -> None:
+    """A self-test ends in SelfTested and then Settled, DONE only if every sensor and motor passed."""
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
+        command = await begin_command(visit, m.SelfTest(bench.next_id()))
+        settled = await visit.wait_settled(command, SHORT_LIMIT_S)
+        await asyncio.sleep(QUIET_S)
+        tested: m.SelfTested = expect_one_end(visit.events, command, m.SelfTested, settled)
+        passed = not tested.bad_sensors and not tested.bad_motors
+        outcome, reason = (Outcome.DONE, m.Reason.NONE) if passed else (Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
+        expect_settled(settled, outcome, reason)
+        expect((await status_of(visit)).state is m.State.IDLE, "IDLE again", await status_of(visit))
+
+
+@cycling(8, "One motor", capability=m.JOGS)
+async def jog(bench: ConformanceBench) -> None:
+    """A jog ends in Jogged of that motor and direction, then Settled, DONE only if it turned; nothing else changes."""
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
+        before = await status_of(visit)
+        await check_jog(bench, visit, m, SHORT_LIMIT_S, QUIET_S)
+        expect_same_except(before, await status_of(visit))
+
+
+@cycling(9, "One motor", capability=m.JOGS, hands=True)
+async def jog_in_reach(bench: ConformanceBench) -> None:
+    """While cards are in the intake, the feed motor is not jogged: 445."""
+    await bring_to_loaded(bench)
+    async with bench.session() as visit:
+        reply = await visit.send_command(m.Jog(bench.next_id(), m.Motor.FEED, False))
+        refused = isinstance(reply, Settled) and (reply.outcome, reply.reason) == (
+            Outcome.REFUSED,
+            m.Reason.CARDS_IN_REACH,
+        )
+        expect(refused, "Jog refused with 445 CARDS_IN_REACH", reply)
+
+
+@cycling(5, "States")
+async def busy_testing(bench: ConformanceBench) -> None:
+    """During a self-test it is TESTING, and every other motion is refused with 420."""
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
+        command = await begin_command(visit, m.SelfTest(bench.next_id()))
+        status, replies = await status_of(visit), await try_commands(visit, bench, COMMANDS)
+        if visit.events_about(command):
+            raise NotChecked("the test ended before it could be observed; run the simulator more slowly")
+        expect(status.state is m.State.TESTING, "TESTING", status)
+        expect_all_refused(replies, m.Reason.BUSY, "in TESTING")
+        await visit.wait_settled(command, SHORT_LIMIT_S)
+
+
+@cycling(6, "States")
+async def stopped_test(bench: ConformanceBench) -> None:
+    """Stop ends a self-test as FAILED with 434; the machine is idle as before, with no Stopped."""
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
+        before = await status_of(visit)
+        await _stopped(visit, bench, m.SelfTest(bench.next_id()), before)
+
+
+async def _stopped(visit: CheckSession, bench: ConformanceBench, message: m.SelfTest | m.Eject, before: m.Status) -> None:
+    """Stop what moves no card along the path, right after it began."""
+    command = await begin_command(visit, message)
+    reply = await visit.send_command(m.Stop(bench.next_id()))
+    expect(isinstance(reply, Settled) and reply.outcome is Outcome.DONE, "Stop to be DONE", reply)
+    if Settled(command, Outcome.DONE, 0) in visit.events:
+        raise NotChecked("it ended before the stop came; run the simulator more slowly")
+    expect_settled(await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.FAILED, m.Reason.STOPPED)
+    await asyncio.sleep(QUIET_S)
+    expect(not visit.events_of(m.Stopped), "no Stopped", visit.events)
+    expect_same_except(before, await status_of(visit))
+
+
+@cycling(7, "States")
+async def restart(bench: ConformanceBench) -> None:
+    """After a restart while idle, the boot id is new, the mode SHUFFLE, and the machine IDLE as before."""
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
+        await visit.complete_command(m.SetMode(bench.next_id(), m.Mode.SORT), SHORT_LIMIT_S)
+        before = await status_of(visit)
+        command = bench.next_id()
+        reply = await visit.send_command(m.Reset(command))
+        expect(reply == Settled(command, Outcome.DONE, 0), "DONE", reply)
+    await bench.wait_for_device(not_boot=visit.hello.boot_id)
+    async with bench.session() as visit:
+        expect_same_except(before, await status_of(visit), mode=m.Mode.SHUFFLE)
+        expect(not visit.events_of(m.Power), "no Power: nothing was interrupted", visit.events)
+        known = await visit.ask_outcome(command)
+        expect(known.outcome is Outcome.DONE, "the reset remembered as DONE", known)
+        await visit.ask(GetReport(), Report)
+
+
+# --- with a deck behind the gate ------------------------------------------------------------------------------------
+
+
+@cycling(20, "States", needs=("SH-11",))
+async def gate_occupied(bench: ConformanceBench) -> None:
+    """With cards behind the gate StartCycle is refused with 425."""
+    await bring_to_ready(bench)
+    async with bench.session() as visit:
+        await _consistent(visit)
+        expect_all_refused(await try_commands(visit, bench, ["StartCycle"]), m.Reason.GATE_OCCUPIED, "in READY")
+
+
+@cycling(21, "States", needs=("SH-11",))
+async def test_in_ready(bench: ConformanceBench) -> None:
+    """In READY a self-test and SetMode are not refused, and it is READY again with the same cards."""
+    await bring_to_ready(bench)
+    async with bench.session() as visit:
+        before = await status_of(visit)
+        await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
+        await visit.complete_command(m.SetMode(bench.next_id(), m.Mode.SHUFFLE), SHORT_LIMIT_S)
+        expect_same_except(before, await status_of(visit), mode=m.Mode.SHUFFLE)
+
+
+@cycling(22, "States", needs=("SH-11",))
+async def stopped_gate(bench: ConformanceBench) -> None:
+    """Stop while the gate opens ends Eject as FAILED with 434; the machine is READY as before."""
+    await bring_to_ready(bench)
+    async with bench.session() as visit:
+        before = await status_of(visit)
+        await _stopped(visit, bench, m.Eject(bench.next_id()), before)
+
+
+@cycling(23, "States", needs=("SH-11",))
+async def restart_ready(bench: ConformanceBench) -> None:
+    """After a restart in READY it is READY, and the count behind the gate is nil."""
+    await bring_to_ready(bench)
+    async with bench.session() as visit:
+        before = await status_of(visit)
+        await visit.complete_command(m.Reset(bench.next_id()), SHORT_LIMIT_S)
+    await bench.wait_for_device(not_boot=visit.hello.boot_id)
+    async with bench.session() as visit:
+        expect_same_except(before, await status_of(visit), behind_gate=None, mode=m.Mode.SHUFFLE)
+
+
+@cycling(24, "A cycle", needs=("SH-11",))
+async def eject(bench: ConformanceBench) -> None:
+    """Eject opens the gate: Accepted, then Settled DONE, IDLE, and nothing behind the gate."""
+    await bring_to_ready(bench)
+    async with bench.session() as visit:
+        before = await status_of(visit)
+        command = await begin_command(visit, m.Eject(bench.next_id()))
+        expect_settled(await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.DONE, m.Reason.NONE)
+        expect_same_except(before, await status_of(visit), state=m.State.IDLE, behind_gate=0)
+        expect(len(visit.events_about(command)) == 1, "one Settled and no other event about it", visit.events_about(command))
+        await _consistent(visit)
+
+
+@cycling(25, "States", needs=("SH-11",))
+async def nothing_loaded(bench: ConformanceBench) -> None:
+    """Without cards in the intake StartCycle is refused with 421."""
+    await bring_to_empty(bench)
+    async with bench.session() as visit:
+        expect_all_refused(await try_commands(visit, bench, ["StartCycle"]), m.Reason.NOTHING_LOADED, "with an empty intake")

@@ -1,0 +1,286 @@
+"""A table whose box runs in another process: machines on ptys, people and true state are here.
+
+People and technician use the control socket, signed on; they see what is on the box's disk. The caller starts and ends
+the box.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import msgspec
+
+from devices.kinds import kind_named
+from firmware_bridge.errors import LinkClosed, NoBox, PitboxError
+from simulators.engine.control import write_trust_files
+from simulators.engine.hosts.pty import PtyHost
+from simulators.casino.table import CasinoTable
+from simulators.casino.table_layout import BENCH_PEOPLE, BENCH_PIN, write_bench_people, table_toml
+from table_controller.access.control_client import BoxClient
+from table_controller.access.event_json import event_from_json
+from table_controller.journal import former_names, reader
+from table_controller.journal import records as rec
+from table_controller.table.core import Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from table_controller.table import events as ev
+
+# Time limit for the start of a box, even on a busy computer (s).
+START_TIMEOUT_S: Final = 30.0
+# Time limit for any reaction of a box and its machines, even on a busy computer (s).
+WAIT_TIMEOUT_S: Final = 120.0
+_LOOK: Final = 0.02
+
+
+class RemoteDriver:
+    """A driver reached through the box's socket; the box numbers its commands itself."""
+
+    def __init__(self, box: RemoteBox, slot: str) -> None:
+        self._box, self._slot = box, slot
+
+    def __getattr__(self, method: str) -> Any:
+        """Return a function that sends this call to the device."""
+        return lambda _command=0, *rest: self._box.call(self._slot, method, rest)
+
+
+class RemoteSlot:
+    """A slot, with the parts that people need."""
+
+    def __init__(self, box: RemoteBox, name: str, kind: str) -> None:
+        self.driver = RemoteDriver(box, name)
+        self.kind = kind_named(kind)
+        self.view = self.kind.initial_view
+
+    def apply_event(self, event: Any) -> None:
+        """Apply an event of the machine."""
+        self.view = self.kind.fold(self.view, event)
+
+
+class RemoteBox:
+    """The box as people see it: a table that follows the steps on the box's disk. `powered`: it answers."""
+
+    def __init__(self, casino: RemoteTable, table: Table) -> None:
+        self.casino = casino
+        self.table = table
+        self.controller = self
+        self.slots: Any = {name: RemoteSlot(self, name, machine.kind) for name, machine in casino.machines.items()}
+        self.powered = False
+        self.seq = 0
+        self.client: BoxClient | None = None
+        self.refused: list[str] = []  # requests that the box rejected
+        self._unanswered = 0  # requests of people that the box has not answered
+        self._answered_at = 0  # the record that the last answer names
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._early: list[dict[str, Any]] = []
+
+    async def connect(self, socket: Path, journal: Path) -> None:
+        """Connect to a started box: sign all people on, read its journal, and follow it."""
+        if self.client is not None:
+            await self.client.close()
+            self.client = None
+        self.client = await BoxClient.connect(socket, self._pushed)
+        self._go(self._watch(self.client))
+        for credential in BENCH_PEOPLE:
+            await self.client.request("sign_on", credential=credential, pin=BENCH_PIN)
+        self._early = []
+        reply = await self.client.request("follow", device_events=True)
+        for record in reader.read(journal, self.seq + 1, reply["seq"]):
+            if record.kind == rec.STEP:
+                self._step(record.body)
+        assert self.table.snapshot() == msgspec.convert(reply["state"], bytes), (
+            "the box's state differs from its journal"
+        )
+        self.seq, self.powered = reply["seq"], True
+        early, self._early = self._early, []
+        for push in early:
+            self._apply_push(push)
+        self.casino.people.look_at_screen()
+
+    async def _watch(self, client: BoxClient) -> None:
+        await client.ended.wait()
+        self.powered = False
+
+    def _pushed(self, push: dict[str, Any]) -> None:
+        if self.powered:
+            self._apply_push(push)
+        else:
+            self._early.append(push)
+
+    def _apply_push(self, push: dict[str, Any]) -> None:
+        if "step" in push:
+            self.seq = push["step"]["seq"]
+            self._step(former_names.stamp(msgspec.json.encode(push["step"]), rec.VERSION))
+        elif "device_event" in push:
+            slot = push["device_event"]["slot"]
+            event = event_from_json(slot.partition(".")[0], push["device_event"])
+            if event is not None:
+                self.slots[slot].take(event)
+                self.casino.people.see_device_event(slot, event)
+
+    def _step(self, body: bytes) -> None:
+        step = rec.decode_step(body)
+        decided = self.table.step(step.event)
+        assert decided == step.decisions, "the box decides differently from its own core"
+        self.casino.see_step(step.event, step.decisions)
+
+    def _go(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    @property
+    def is_answer_pending(self) -> bool:
+        """Whether a request is unanswered, or an answered step has not arrived here."""
+        return self.powered and (self._unanswered > 0 or self.seq < self._answered_at)
+
+    def submit(self, event: ev.Event) -> None:
+        """Submit an event to the box."""
+        if self.powered:
+            self._unanswered += 1
+            self._go(self._submit(event))
+
+    async def _submit(self, event: ev.Event) -> None:
+        body = msgspec.to_builtins(event)
+        by = body.pop("who")["credential"]
+        second = body.pop("second", None)
+        assert self.client is not None
+        try:
+            more = {} if second is None else {"second": second["credential"]}
+            answer = await self.client.request("submit", event=body, by=by, **more)
+            self._answered_at = max(self._answered_at, answer["seq"])
+        except NoBox:
+            return
+        except PitboxError as refused:
+            self.refused.append(f"{refused.code} {refused}")
+        finally:
+            self._unanswered -= 1
+
+    async def call(self, slot: str, method: str, arguments: tuple[Any, ...]) -> None:
+        """Call a driver through the box as a technician; LinkClosed if the box is down."""
+        if not self.powered or self.client is None:
+            raise LinkClosed("the box is dark")
+        await self.order(slot, method, {"mode": arguments[0].name} if arguments else {})
+
+    async def order(self, slot: str, call: str, arguments: dict[str, Any]) -> None:
+        """Send a technician's command to a machine; LinkClosed if the box is down."""
+        if self.client is None:
+            raise LinkClosed("the box is dark")
+        await self.client.request("device", slot=slot, call=call, arguments=arguments, by="tech-1")
+
+    async def do_return_step(self, dossier: int, step: str | None, by: str | None, **more: Any) -> dict[str, Any]:
+        """Complete a return-to-service step of a fault report, or read its progress."""
+        if self.client is None:
+            raise LinkClosed("the box is dark")
+        reply: dict[str, Any] = await self.client.request("fault", fault_report=dossier, step=step, by=by, **more)
+        return reply
+
+    def keep(self) -> None:
+        """Do nothing: the box is in another process."""
+
+    async def disconnect(self) -> None:
+        """Disconnect."""
+        self.powered = False
+        if self.client is not None:
+            await self.client.close()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+
+class RemoteTable(CasinoTable):
+    """`async with RemoteTable(folder, game)`: machines on ptys, a table.toml in a folder; `meet` connects to its box."""
+
+    box: Any
+
+    panel_port: int | None = None  # port of the panel; None: no panel
+
+    def __init__(self, folder: Path, game: str, **options: Any) -> None:
+        self.folder = folder
+        super().__init__(game, **options)
+        self._hosts: list[PtyHost] = []
+
+    @property
+    def config(self) -> Path:
+        """The configuration file of the box."""
+        return self.folder / "table.toml"
+
+    @property
+    def socket(self) -> Path:
+        """The control socket of the box."""
+        return self.folder / "data" / "control.sock"
+
+    @property
+    def is_box_down(self) -> bool:
+        """Whether the box is down."""
+        return not self.box.powered
+
+    def request_reports_again(self) -> bool:
+        """Return False: the box itself asks an unverified device again."""
+        return False
+
+    def is_answer_pending(self) -> bool:
+        """Return whether the box has yet to answer, which can take long on a busy computer."""
+        return bool(self.box.is_awaited)
+
+    async def until(self, condition: Any, seconds: float | None = None) -> None:
+        """Wait until a condition holds: at most WAIT, or so many seconds of these people's time."""
+        if seconds is not None:
+            await super().until(condition, seconds)
+            return
+        async with asyncio.timeout(WAIT_TIMEOUT_S):
+            while not condition():
+                await self.wait(0.1)
+
+    async def until_quiescent(self, seconds: float | None = None) -> None:
+        """Wait until nobody has anything to do: at most WAIT, or so many seconds of these people's time."""
+        await super().until_quiescent(WAIT_TIMEOUT_S / self.pace if seconds is None else seconds)
+
+    async def bring_deck(self, back: str) -> None:
+        """Bring a new deck once the box has read every machine."""
+        await self.until(lambda: self.is_box_down or not self._meeting())
+        await super().bring_deck(back)
+
+    def _meeting(self) -> bool:
+        """Return whether the box has yet to connect to a machine or to read it."""
+        slots = self.controller.table.state.slots.values()
+        return any(slot.state in ("absent", "unverified") for slot in slots)
+
+    def _start(self) -> Any:
+        kinds: Any = {slot: machine.kind for slot, machine in self.machines.items()}
+        return RemoteBox(self, Table(self.edition, self.submission, kinds))
+
+    def see_step(self, event: ev.Event, decisions: Any) -> None:
+        """Show people a step that is on disk."""
+        self._stepped(event, decisions)
+
+    async def __aenter__(self) -> Self:
+        """Plug every machine in."""
+        ports: dict[str, str] = {}
+        for name, machine in self.machines.items():
+            write_trust_files(machine, self.folder)
+            host = PtyHost(machine, self.folder / name)
+            self._hosts.append(host)
+            ports[name] = str(host.port)
+        panel = "enabled = false" if self.panel_port is None else f"port = {self.panel_port}"
+        self.config.write_text(f"{table_toml(self.edition.game, ports)}\n[panel]\n{panel}\n", "utf-8")
+        write_bench_people(self.folder / "data")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """End the people's activities and unplug the machines."""
+        await self.people.close()
+        await self.box.bury()
+        for host in self._hosts:
+            host.close()
+
+    async def connect_to_box(self) -> None:
+        """Wait until the box answers, and follow it."""
+        async with asyncio.timeout(START_TIMEOUT_S):
+            while True:
+                with suppress(NoBox):
+                    await self.box.connect(self.socket, self.folder / "data" / "journal")
+                    return
+                await asyncio.sleep(_LOOK)

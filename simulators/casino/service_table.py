@@ -1,0 +1,92 @@
+"""A simulated table whose box is a real `pitbox run` process that can be started, killed and ended."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from devices.service import IN_SERVICE
+from firmware_bridge.errors import NoBox
+from simulators.casino.remote_table import START_TIMEOUT_S, RemoteTable
+from simulators.casino.table_layout import keypad_and_sign
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Time limit until every machine is in service (s of a real table's time).
+_SERVING: float = 3600.0
+
+
+class ServiceTable(RemoteTable):
+    """`open` starts `pitbox run` on the machines of a folder, `close` ends it, `cut` kills it."""
+
+    def __init__(
+        self, game: str, folder: Path, *, seed: int, speed: float, broker: tuple[str, int] | None = None
+    ) -> None:
+        """`folder`: an empty folder for the files of this table. `broker`: host and port of its MQTT broker."""
+        super().__init__(folder, game, seed=seed, speed=speed, pace=1 / speed, models=keypad_and_sign(game))
+        self._broker = broker
+        self._service: asyncio.subprocess.Process | None = None
+
+    async def open(self, *decks: str) -> None:
+        """Plug the machines in, start the service, sign people on, bring decks."""
+        await self.__aenter__()
+        if self._broker is not None:
+            host, port = self._broker
+            with self.config.open("a", encoding="utf-8") as config:
+                config.write(f'\n[mqtt]\nhost = "{host}"\nport = {port}\n')
+        await self._boot()
+        await self.until(
+            lambda: all(slot.state == IN_SERVICE for slot in self.controller.table.state.slots.values()), _SERVING
+        )
+        for back in decks:
+            await self.bring_deck(back)
+
+    async def _boot(self) -> None:
+        """Start the service and wait until it answers; NoBox with its log if it does not."""
+        log_path = self.folder / "service.log"
+        with log_path.open("ab") as log:
+            self._service = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "table_controller.cli", "run", "--config", str(self.config),
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            )  # fmt: skip
+        meeting = asyncio.create_task(self.connect_to_box())
+        ended = asyncio.create_task(self._service.wait())
+        await asyncio.wait({meeting, ended}, timeout=START_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
+        ended.cancel()
+        if not meeting.done():
+            meeting.cancel()
+            raise NoBox(f"the box does not start: {log_path.read_text('utf-8', 'replace').strip()}")
+        meeting.result()
+
+    def cut(self) -> None:
+        """Kill the box at once, like a power cut."""
+        if self._service is not None and self._service.returncode is None and self.box.powered:
+            self.disk.cuts += 1
+            self._service.kill()
+            self.box.powered = False
+
+    async def power_up(self) -> None:
+        """Start the box again after a cut."""
+        assert self._service is not None
+        await self._service.wait()
+        await self.box.bury()
+        await self._boot()
+
+    async def close(self) -> None:
+        """End everything in order; check that every card is in exactly one place."""
+        await self.people.close()
+        await self.box.bury()
+        if self._service is not None and self._service.returncode is None:
+            self._service.terminate()
+            try:
+                await asyncio.wait_for(self._service.wait(), START_TIMEOUT_S)
+            except TimeoutError:
+                self._service.kill()
+                await self._service.wait()
+        await self.__aexit__()
+        for machine in self.machines.values():
+            machine.board.power_off()
+        self.world.check()

@@ -1,0 +1,133 @@
+"""The layout of a simulated table: the model in each slot of a game, and the matching `table.toml`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from firmware_bridge.errors import UsageError
+from simulators.kinds.models import make_machine
+from simulators.world.cards import DECK_53, SIX_DECKS, World
+from simulators.world.chips import Chips
+from table_controller.access.people_file import Cost, add_credential, load_credentials
+from table_controller.rulebook import paytables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from simulators.engine.machine import SimulatedMachine
+
+SEATS: Final = 6
+_PROGRESSIVE: Final = {f"bet_sensor.{seat}": "bet-sensor" for seat in range(1, SEATS + 1)} | {
+    "meter_sign.1": "meter-sign"
+}
+# The devices that find the starting position, where the game has one.
+START_DEVICES: Final = {"dice": {"shaker.1": "shaker"}, "rng": {"rng.1": "rng"}, "button": {"button.1": "button"}}
+# The same by the names that a Rules Submission has for them.
+_START_NAMES: Final = {"dice": "shaker", "rng": "rng", "button": "flat_button"}
+_ONE_DECK: Final = {"shuffler.1": "shuffler", "shoe.1": "shoe", "keypad.1": "keypad"}
+
+# The slots of each game's table; for devices at seats the number in the slot's name is the seat.
+GAMES: Final[dict[str, dict[str, str]]] = {
+    "asia_poker": _ONE_DECK,
+    "saigon_5_card": _ONE_DECK,
+    "over_under": {"shuffler.1": "shuffler-batch", "shoe.1": "shoe-manual", "keypad.1": "keypad"},
+    "dj_wild": _ONE_DECK | _PROGRESSIVE,
+    "face_up_pai_gow": _ONE_DECK | _PROGRESSIVE,
+}
+# The certificate holder's choices for a simulated table: every machine that the game can have.
+CHOICES: Final[dict[str, dict[str, Any]]] = {
+    "asia_poker": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
+    "saigon_5_card": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
+    "over_under": {"dealing": "dealing_shoe", "shuffler": "batch", "shuffler_counts": True, "two_decks": True},
+    "dj_wild": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
+    "face_up_pai_gow": {
+        "dealing": "automated_shoe",
+        "shuffler": "deck",
+        "shuffler_counts": True,
+        "two_decks": True,
+        "wagers": ["progressive"],
+        "paytables": {"progressive": "688a-progressive-1"},
+    },
+}
+# Further choices of a DJ Wild table with a progressive, where the regulation leaves them open.
+_WILD_PROGRESSIVE: Final[dict[str, Any]] = {
+    "progressive_rate_bp": 1500,
+    "folded_progressive": True,
+    "settings": {"envy_paid_to": "progressive_bettors", "stake_returned": "no"},
+}
+# The people of a simulated table and their PIN. Not secret: these credentials work at a bench only.
+BENCH_PEOPLE: Final = {
+    "dealer-1": "dealer", "floor-1": "floorperson", "floor-2": "floorperson", "tech-1": "technician",
+    "audit-1": "auditor",
+}  # fmt: skip
+BENCH_PIN: Final = "271828"
+# Games with a starting position and the devices that their rules allow: the button only in chapter 575.
+_STARTS_OF: Final = {"asia_poker": ("dice", "rng", "button"), "face_up_pai_gow": ("dice", "rng")}
+
+
+def table_slots(game: str, start: str | None = None) -> dict[str, str]:
+    """Return the slots of a game's table and the model in each; `start` is how the starting position is found."""
+    allowed = _STARTS_OF.get(game, ())
+    if start is not None and start not in allowed:
+        known = f"it takes {' or '.join(allowed)}" if allowed else "it has no starting position to find"
+        raise UsageError(f"--start {start} is not for {game}: {known}")
+    return GAMES[game] | (START_DEVICES[start or allowed[0]] if allowed else {})
+
+
+def keypad_and_sign(game: str) -> dict[str, str]:
+    """Return the keypad and meter sign slots of a game's table; no round depends on these devices."""
+    return {slot: model for slot, model in table_slots(game).items() if slot.startswith(("keypad", "meter_sign"))}
+
+
+def progressive_choices(game: str, number: int) -> dict[str, Any]:
+    """Return the choices that offer a progressive, with the printed paytable of this number (modulo their count).
+
+    Empty where the game's chapter has no progressive.
+    """
+    printed = [table.id for table in paytables(game) if "progressive" in table.wagers]
+    if not printed:
+        return {}
+    chosen = {"wagers": ["progressive"], "paytables": {"progressive": printed[number % len(printed)]}}
+    return chosen | (_WILD_PROGRESSIVE if game == "dj_wild" else {})
+
+
+def make_machines(slots: dict[str, str], **options: Any) -> list[SimulatedMachine]:
+    """Build the machines of a table in one world, so that cards and chips can move between them."""
+    world, chips = World(), Chips()
+    shuffler = slots.get("shuffler.1")
+    if shuffler is not None:  # the first deck, or batch, is in the intake
+        world.make_deck("shuffler.1/intake", "blue", SIX_DECKS if "batch" in shuffler else DECK_53)
+    return [
+        make_machine(model, slot, world=world, **({"chips": chips} if model == "bet-sensor" else {}), **options)
+        for slot, model in slots.items()
+    ]
+
+
+def table_toml(game: str, ports: dict[str, str], start: str | None = None) -> str:
+    """Return the configuration of this table, given the port of each slot; keys and approved list are in its folder."""
+    lines = ["# A simulated table; the same file with other ports drives real devices.", "", "[table]"]
+    lines += [f'name = "bench {game}"', f'game = "{game}"', 'approved = "approved.toml"']
+    lines += ["development = true  # this software is not approved for play: pages show UNVERIFIED", "", "[rules]"]
+    lines += [f"{key} = {_toml(choice)}" for key, choice in ({"adjacent_boxes": 1} | CHOICES[game]).items()]
+    if start is not None:
+        lines += [f'start = "{_START_NAMES[start]}"']
+    lines += ["", "[data]", 'folder = "data"']
+    for slot, port in ports.items():
+        lines += ["", f"[device.{slot}]", f'port = "{port}"', f'key = "{slot}.key"']
+    return "\n".join(lines) + "\n"
+
+
+def write_bench_people(folder: Path) -> None:
+    """Write bench people into a simulated table's data folder: one in each role, all with the bench PIN."""
+    folder.mkdir(exist_ok=True)
+    for id_, role in BENCH_PEOPLE.items():
+        if not (folder / "people.json").exists() or id_.casefold() not in load_credentials(folder / "people.json"):
+            add_credential(folder / "people.json", id_, role, BENCH_PIN, cost=Cost(n=1 << 10))
+
+
+def _toml(value: Any) -> str:
+    """Return a choice as TOML; all but tables are written as in JSON."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + " }"
+    return json.dumps(value)

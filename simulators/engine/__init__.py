@@ -1,0 +1,1 @@
+"""What every simulated machine runs on: virtual time, device clock, faults, hosts, control."""

@@ -1,0 +1,1 @@
+"""The simulated bet sensor: mechanics, firmware and machine."""

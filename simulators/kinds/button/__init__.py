@@ -1,0 +1,1 @@
+"""The simulated button: mechanics, firmware and machine."""

@@ -1,0 +1,1 @@
+"""The simulated keypad: mechanics, firmware and machine."""

@@ -1,0 +1,1 @@
+"""The simulated meter sign: mechanics, firmware and machine."""

@@ -1,0 +1,1 @@
+"""The simulated number generator: mechanics, firmware and machine."""

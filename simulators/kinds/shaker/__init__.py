@@ -1,0 +1,1 @@
+"""The simulated dice shaker: mechanics, firmware and machine."""

@@ -1,0 +1,1 @@
+"""The simulated dealing shoe: mechanics, firmware and machine."""

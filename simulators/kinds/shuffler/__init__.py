@@ -1,0 +1,1 @@
+"""The simulated shuffler: mechanics, firmware and machine."""

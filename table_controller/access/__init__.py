@@ -1,0 +1,1 @@
+"""How people and programs reach the box: credentials, sessions, requests, control socket, keypad."""

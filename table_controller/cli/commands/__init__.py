@@ -1,0 +1,1 @@
+"""The commands of `pitbox`, one module each."""

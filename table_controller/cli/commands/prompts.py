@@ -1,0 +1,38 @@
+"""`pitbox prompts`: prints the open prompts of a running box and the role that must answer each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from table_controller.cli import LOCKED, OK
+from table_controller.cli.box_link import add_box_arguments, connect_box
+from table_controller.cli.commands.status import prompt_text
+
+if TYPE_CHECKING:
+    import argparse
+
+HELP = "print the open prompts of a running box: number, role and choices of each"
+EXAMPLE = "pitbox prompts --config table.toml"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    add_box_arguments(parser)
+    parser.add_argument("--role", help="only the prompts for this role")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Ask the box and print."""
+    with connect_box(args) as caller:
+        status = caller.request("status")
+    state = status["state"]
+    if status["cause"] is not None:  # a locked box must not look like an idle one
+        print(f"LOCKED by {status['cause']['code']}: {status['cause']['text']}")
+        return LOCKED
+    asked = [] if state is None else [p for p in state["prompts"] if args.role in (None, p["role"])]
+    for prompt in asked:
+        clauses = f"  [{', '.join(prompt['clauses'])}]" if prompt["clauses"] else ""
+        print(f"{prompt['role']}: {prompt_text(prompt)}{clauses}")
+    if not asked:
+        print("no open prompts" if args.role is None else f"no open prompts for the {args.role}")
+    return OK

@@ -1,0 +1,85 @@
+"""Safe mode, for a box whose journal cannot be used: stops and locks every machine that answers.
+
+It runs without core and journal, so nothing that needs a record can happen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+from devices.bet_sensor import messages as bet_sensor
+from devices.driver_events import Reported
+from firmware_bridge.errors import PitboxError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from table_controller.controller.clock import Clock
+    from table_controller.controller.slot import Slot
+
+# Command ids that no journal has: far above all others; the time (microseconds) makes them different.
+EMERGENCY_ID_BASE: Final = 1 << 61
+_OPEN: Final = (bet_sensor.State.AWAITING, bet_sensor.State.PLACED)
+
+
+def stop_without_core(slot: Slot[Any, Any], round_: int, number: int) -> Awaitable[Any] | None:
+    """Stop or lock a connected machine without the core; return None if there is nothing to stop."""
+    driver, kind = slot.driver, slot.kind.name
+    if driver.reported is None:
+        return None
+    try:
+        if kind in ("shuffler", "shoe"):
+            return driver.stop(number)  # type: ignore[no-any-return]
+        if kind == "shaker":
+            return driver.disarm(number)  # type: ignore[no-any-return]
+        if kind == bet_sensor.KIND:
+            return driver.lock(round_, number)  # type: ignore[no-any-return]
+    except PitboxError:
+        return None  # its link is down: it starts out of service when it returns
+    return None
+
+
+class SafeMode:
+    """`cause` is the error that people see; `stopped` are the slots that were made safe."""
+
+    def __init__(self, cause: PitboxError, clock: Clock) -> None:
+        self.cause = cause
+        self.slots: dict[str, Slot[Any, Any]] = {}
+        self.stopped_slots: list[str] = []
+        self._next = EMERGENCY_ID_BASE + clock.now()[0] // 1000
+        self._tasks: set[asyncio.Future[Any]] = set()
+
+    def device_event_handler(self, name: str) -> Callable[[Any], None]:
+        """Return the function that handles the events of a slot; only reports matter."""
+        return lambda event: self._reported(name, event) if isinstance(event, Reported) else None
+
+    def _reported(self, name: str, event: Reported) -> None:
+        """Stop a device that has reported; lock a sensor that takes bets."""
+        driver, kind = self.slots[name].driver, self.slots[name].kind.name
+        self._next += 1
+        work: Awaitable[Any]
+        if kind in ("shuffler", "shoe"):
+            work = driver.stop(self._next)
+        elif kind == "shaker":
+            work = driver.disarm(self._next)
+        elif kind == bet_sensor.KIND and event.inventory.state in _OPEN:
+            work = driver.lock(event.inventory.round, self._next)
+        else:
+            return
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(lambda done: self._made_safe(name, done))
+
+    def _made_safe(self, name: str, done: asyncio.Future[Any]) -> None:
+        self._tasks.discard(done)
+        if not done.cancelled() and not isinstance(done.exception(), PitboxError):
+            done.result()
+            self.stopped_slots.append(name)
+
+    async def close(self) -> None:
+        """Cancel all commands."""
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)

@@ -1,0 +1,37 @@
+"""Builds the plan of a box from the configuration of its table. Opens no port."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from firmware_bridge.handshake import Trust
+from firmware_bridge.transport.ports import open_port
+from table_controller.maintenance.key_files import FORMER_LIST
+from table_controller.controller.plan import SlotPlan, Plan
+from table_controller.access.pin_check import PinChecker
+
+if TYPE_CHECKING:
+    from table_controller.config import SlotConfig, TableConfig
+
+
+def plan_of(config: TableConfig) -> Plan:
+    """Return the plan of a configured table, with real ports and its people file."""
+    places = tuple(_place(slot, config) for slot in config.slots)
+    people = PinChecker(config.people)
+    return Plan(
+        config.name,
+        config.edition,
+        config.submission,
+        places,
+        people,
+        escalate_after_s=config.escalate_after_s,
+        socket_group=config.control.group,
+        former_revocation_list=config.data / FORMER_LIST,
+        is_development=config.development,
+    )
+
+
+def _place(slot: SlotConfig, config: TableConfig) -> SlotPlan:
+    trust = Trust(slot.kind, {slot.key.serial: slot.key}, config.approved)
+    return SlotPlan(slot.name, slot.kind, partial(open_port, slot.port), trust, slot.port, slot.key_file)

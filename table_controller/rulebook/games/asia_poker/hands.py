@@ -1,0 +1,72 @@
+"""Asia Poker (575.6): the four-card high hand, the two-card medium hand, the low card, and seven cards for the bonus.
+
+This module checks how hands are set; the house way sets them.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from table_controller.rulebook.cards import ACE, RANKS
+from table_controller.rulebook.hands import hand_features
+from table_controller.rulebook.hands.hand_encoding import JOKER_KEYS, rank_counts, make_evaluator, ranks_key, suited_parts, wild_count
+from table_controller.rulebook.hands.ranking import HandClass, Straights, best_of_equal_ranks, rank_mask, best_straight, best_of_one_suit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    Strength = Callable[[Iterable[int]], int]
+
+SIZES: Final = (4, 2, 1)
+HIGH_FOUL: Final = "575.11(f)(1)(iii)"
+MEDIUM_FOUL: Final = "575.11(f)(1)(iv)"
+OTHER_FOUL: Final = "575.11(f)(1)(v)"
+
+_EIGHT: Final = RANKS.index("8")
+# The only two 9-high hands (575.6(d)(7)): seven ranks without pair, straight or joker.
+_NINE_HIGH: Final = frozenset(
+    ranks_key([1 if rank in ranks else 0 for rank in RANKS]) for ranks in ("9876432", "9875432")
+)
+
+
+@cache
+def strength(*, wheel_lowest_straight_flush: bool = False, wheel_lowest_straight: bool = False) -> Strength:
+    """Return the function that ranks high, medium and low hands; the Rules Submission chooses both wheels (A5)."""
+    flushes = Straights(4, wheel_second=not wheel_lowest_straight_flush)
+    straights = Straights(4, wheel_second=not wheel_lowest_straight)
+
+    def by_rank(key: int) -> int:
+        held, jokers = rank_counts(key), wild_count(key)
+        run = best_straight(straights, rank_mask(held), jokers)
+        held[ACE] += jokers
+        return max(best_of_equal_ranks(held, top=HandClass.FOUR_ACES), run)
+
+    def by_suit(key: int) -> int:
+        return best_of_one_suit(flushes, *suited_parts(key))
+
+    return make_evaluator(JOKER_KEYS, by_rank, by_suit, flushes.length, max)
+
+
+def foul_clause(hands: Sequence[Sequence[int]], rank_of: Strength) -> str | None:
+    """Return the clause by which a setting is foul; None if high ranks above medium above low (A12)."""
+    if tuple(map(len, hands)) != SIZES:
+        return OTHER_FOUL
+    high, medium, low = map(rank_of, hands)
+    if high <= medium:
+        return HIGH_FOUL
+    return None if medium > low else MEDIUM_FOUL
+
+
+def bonus_features(cards: Sequence[int]) -> int:
+    """Return the features of seven cards for the Bonus Wager."""
+    key = sum(JOKER_KEYS[card] for card in cards)
+    return hand_features.with_limited_joker(cards) | special_features(rank_counts(key), wild_count(key))
+
+
+def special_features(number: Sequence[int], jokers: int) -> int:
+    """Return the two features that only Asia Poker has, from the number of cards of each rank."""
+    features = hand_features.FEATURE_BIT["nine_high"] if ranks_key(number, jokers) in _NINE_HIGH else 0
+    if number[_EIGHT] == 4 and (3 in number or number[ACE] + jokers == 3):  # the joker counts as an ace here too (A4)
+        features |= hand_features.FEATURE_BIT["four_8s_plus_three_of_a_kind"]
+    return features

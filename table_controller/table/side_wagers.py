@@ -1,0 +1,250 @@
+"""Side wagers and envy: which seats have them, what they bar, and when a hand may go to the rack.
+
+Progressive bets are known from their sensors. The dealer enters the other side wagers, because a player with one may
+not surrender, and a Qualifying Wager keeps every hand on the table until envy is settled.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from table_controller.ledger import cards as book
+from table_controller.rulebook import paytables
+from table_controller.table import progressive_bets
+from table_controller.table import state_machines as mc
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.table import events as ev
+    from table_controller.table.context import Context
+    from table_controller.table.decisions import Prompt
+
+_ENTERED: Final = "side_wagers"
+
+
+# --- who has what -----------------------------------------------------------------------------------------------------
+
+
+def _entered(c: Context) -> list[str]:
+    """Return the offered side wagers that bar surrender and have no sensor: the dealer enters their seats."""
+    rule, rules = c.edition.surrender, c.edition.progressive
+    return [
+        name
+        for name in (rule.barred_by if rule is not None else ())
+        if name in c.submission.wagers and (rules is None or name != rules.wager)
+    ]
+
+
+def has_side_wager(c: Context, seat: int) -> bool:
+    """Return whether a seat has a side wager that bars surrender and is settled after the main wager."""
+    rule, rules = c.edition.surrender, c.edition.progressive
+    for seats in c.state.round.side_wagers.values():
+        if seat in seats:
+            return True
+    return (
+        rule is not None
+        and rules is not None
+        and rules.wager in rule.barred_by
+        and seat in c.state.progressive.accepted
+    )
+
+
+def ask_entries(c: Context) -> bool:
+    """Ask for the seats of each side wager; return whether all are entered."""
+    missing = [name for name in _entered(c) if name not in c.state.round.side_wagers]
+    for name in missing:
+        wager = c.edition.wager(name)
+        assert wager is not None
+        clauses = (wager.clause, *c.clauses("surrender"))
+        c.ask(f"{_ENTERED}/{name}", "dealer", "done", "nobody", seats=True, clauses=clauses)
+    return not missing
+
+
+def check_wager_seats(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
+    """Return an objection to the seats of a side wager: each must be in the round and appear once."""
+    if answer.choice == "nobody":
+        return None
+    if not answer.seats or len(set(answer.seats)) != len(answer.seats):
+        return "enter at least one seat, each once"
+    without = [seat for seat in answer.seats if seat not in c.state.round.seats]
+    if without:
+        return f"seat {without[0]} has no main wager, so it cannot have a side wager ({c.clause('seats')})"
+    return None
+
+
+def _wager_entered(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    name = prompt.kind.partition("/")[2]
+    c.state.round.side_wagers[name] = sorted(answer.seats) if answer.choice == "done" else []
+
+
+# --- envy -------------------------------------------------------------------------------------------------------------
+
+
+def ask_lammers(c: Context) -> bool:
+    """Ask for a lammer at every Qualifying Wager, seat by seat; return whether none is missing (F3)."""
+    envy = c.edition.envy
+    if envy is None or not envy.lammer:
+        return True
+    surely, maybe = _qualifying(c)
+    missing = [seat for seat in sorted(surely | maybe) if seat not in c.state.round.lammers]
+    for seat in missing:
+        choices = ("laid",) if seat in surely else ("laid", "too_small")
+        c.ask("lammers", "dealer", *choices, seat=seat, clauses=c.clauses("lammers"))
+    return not missing
+
+
+def _qualifying(c: Context) -> tuple[set[int], set[int]]:
+    """Return the seats whose wager surely opens envy, and those where the dealer must check its amount."""
+    envy, rules = c.edition.envy, c.edition.progressive
+    assert envy is not None
+    surely: set[int] = set()
+    maybe: set[int] = set()
+    for name in envy.wagers:
+        if name not in c.submission.wagers or _shut_out(c, name):
+            continue
+        least = c.submission.least_wagers_cents.get(name, 0)
+        seats = set(c.state.round.side_wagers.get(name, ()))
+        if rules is not None and name == rules.wager:
+            table = c.submission.paytables.get(name)
+            least = next((t.unit_cents or 0 for t in paytables(c.edition.game) if t.id == table), 0)
+            seats = set(c.state.progressive.accepted)
+            if least < (envy.least_cents or 0):
+                continue  # a bet is always its paytable's unit
+        (surely if least >= (envy.least_cents or 0) else maybe).update(seats)
+    return surely, maybe - surely
+
+
+def _shut_out(c: Context, wager: str) -> bool:
+    """Whether the submission lets only another wager open envy (F3)."""
+    only = c.submission.settings.get("envy_wagers")
+    return only is not None and only not in ("fortune_or_progressive", wager)
+
+
+def _lammer(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    assert prompt.seat is not None
+    c.state.round.lammers.append(prompt.seat)
+    if answer.choice == "laid":
+        c.state.round.envy.append(prompt.seat)
+
+
+# --- settling ---------------------------------------------------------------------------------------------------------
+
+
+def ask_side_settlement(c: Context, seat: int) -> bool:
+    """Ask for the side wagers and envy of a seat after its main wager; return whether nothing is open."""
+    round_ = c.state.round
+    if _hit_open(c, seat):
+        return True  # its cards stay until the hit is paid and documented
+    if progressive_bets.is_side_wager_due(c, seat):  # before the seat's progressive bet: (h)(1), (2), then (4)
+        c.ask("side_settled", "dealer", seat=seat, clauses=c.clauses("side") + c.clauses("rack_hand"))
+        return False
+    if round_.envy and seat not in round_.judged and progressive_bets.envy_line_from_bet(c, seat) is None:
+        # Where a progressive bet pays envy, one prompt asks for the announcement and the line.
+        lines = c.meter.envied if c.meter is not None and progressive_bets.is_envy_open(c) else ("announced",)
+        c.ask("envy_hand", "dealer", "no", *lines, seat=seat, clauses=c.clauses("envy_hand"))
+        return False
+    return True
+
+
+def _hit_open(c: Context, seat: int) -> bool:
+    """Whether this seat has a hit that is not paid, documented or withdrawn."""
+    hit = c.state.money.hit_of(seat)
+    return hit is not None and hit.state in mc.HIT_OPEN
+
+
+def rack_hand(c: Context, seat: int) -> None:
+    """Move a finished hand to the rack; with a Qualifying Wager at the table all hands wait."""
+    round_ = c.state.round
+    bet = c.state.money.bets.get(seat)
+    open_bet = bet is not None and bet.state == "open"
+    due = not progressive_bets.is_side_wager_due(c, seat) and not open_bet and not _hit_open(c, seat)
+    one_by_one = c.deals_to_all_seats or c.edition.hand.second_deal
+    if not one_by_one or round_.envy or not due or seat in round_.hands_racked or c.deck is None:
+        return
+    round_.hands_racked.append(seat)
+    c.state.book.move(c.deck.name, book.SEATS, book.RACK, c.edition.hand.cards)
+
+
+def return_hand_from_rack(c: Context, seat: int) -> None:
+    """Return a hand from the rack to its seat."""
+    round_ = c.state.round
+    if seat in round_.hands_racked and c.deck is not None:
+        round_.hands_racked.remove(seat)
+        c.state.book.move(c.deck.name, book.RACK, book.SEATS, c.edition.hand.cards)
+
+
+def return_hands_from_rack(c: Context) -> None:
+    """Return to the table the hands that stayed for envy and were collected."""
+    round_ = c.state.round
+    if c.deck is not None:
+        c.state.book.move(c.deck.name, book.RACK, book.SEATS, round_.envy_cards)
+    round_.hands_collected, round_.envy_cards = False, 0
+
+
+def ask_envy(c: Context) -> bool:
+    """After all wagers, ask to pay the envy of wagers without a sensor; return whether nothing is open.
+
+    Envy of progressive bets is recorded and asked for in `hits`.
+    """
+    round_ = c.state.round
+    standing = [seat for seat in round_.seats if seat not in round_.dead]
+    brings = any(seat in round_.envy_hands or progressive_bets.envy_line_from_bet(c, seat) for seat in standing)
+    if brings and _others_opened(c) and not round_.envy_paid:
+        c.ask("envy_paid", "dealer", clauses=c.clauses("envy_paid"))
+        return False
+    return True
+
+
+def _others_opened(c: Context) -> bool:
+    """Whether a wager without a sensor may have opened envy."""
+    envy, round_ = c.edition.envy, c.state.round
+    names = envy.wagers if envy is not None else ()
+    standing = [seat for seat in round_.envy if seat not in round_.dead]
+    return any(seat in round_.side_wagers.get(name, ()) for name in names for seat in standing)
+
+
+def ask_collection(c: Context) -> bool:
+    """Ask to collect the hands that stayed for envy; return whether nothing is left to collect."""
+    if c.state.round.envy and not c.state.round.hands_collected:
+        c.ask("hands_collected", "dealer", clauses=c.clauses("envy_collect") + c.clauses("rack_hand"))
+        return False
+    return True
+
+
+def _side_settled(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
+    assert prompt.seat is not None
+    c.state.round.side_settled.append(prompt.seat)
+    rack_hand(c, prompt.seat)
+
+
+def _judged(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """Record whether a hand pays envy; such a hand was announced and is face up."""
+    assert prompt.seat is not None
+    c.state.round.judged.append(prompt.seat)
+    if answer.choice != "no":
+        c.state.round.envy_hands.append(prompt.seat)
+    if progressive_bets.is_envy_open(c):
+        c.state.money.envied[prompt.seat] = "" if answer.choice == "no" else answer.choice
+
+
+def _envy_paid(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    c.state.round.envy_paid = True
+
+
+def _collected(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    c.state.round.hands_collected = True
+    if c.deck is not None:
+        c.state.round.envy_cards = c.state.book.balance(c.deck.name, book.SEATS)
+        c.state.book.move(c.deck.name, book.SEATS, book.RACK, c.state.round.envy_cards)
+
+
+ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
+    _ENTERED: _wager_entered,
+    "lammers": _lammer,
+    "side_settled": _side_settled,
+    "envy_hand": _judged,
+    "envy_paid": _envy_paid,
+    "hands_collected": _collected,
+}
+CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {_ENTERED: check_wager_seats}

@@ -1,0 +1,177 @@
+"""Maps journal records to the items of an event message. The same record always gives the same items.
+
+Steps come from the running table or from the journal; both are mapped here, so a repeated event is identical.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from firmware_bridge.decode_errors import UNDECODABLE
+from firmware_bridge.errors import code_of
+from table_controller.journal import chain
+from table_controller.journal import records as rec
+from table_controller.journal.store import StartRecord
+from table_controller.table import decisions as d
+from table_controller.table import events as ev
+from table_controller.table import state_machines as mc
+from table_controller.uplink import event_types as it
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.journal.chain import Record
+    from table_controller.table.decisions import Decision, DenialReason
+    from table_controller.table.events import Event
+
+# Kinds of records without items; the steps around them show what they mean.
+_QUIET: Final = (chain.GENESIS, chain.STOP, chain.SNAPSHOT, rec.BOX)
+_ROUNDS: Final = {mc.BETTING: "opened", mc.COMPLETE: "complete", mc.VOID: "void"}
+_DECKS: Final = (mc.HELD, mc.REMOVED)
+
+
+class MappedEvent(msgspec.Struct, frozen=True):
+    """The items of one record, which may be none. `round` is the last opened round after it."""
+
+    round: int
+    event: str = ""
+    by: str = ""
+    items: tuple[it.AnyItem, ...] = ()
+
+
+def map_record(record: Record, round_: int) -> MappedEvent:
+    """Map a record of the journal; `round_` is the last opened round before it."""
+    if record.kind == rec.STEP:
+        try:
+            step = rec.decode_step(record.body)
+        except UNDECODABLE:  # of another version: only its presence is reported
+            return MappedEvent(round_, record.kind, "", (it.RecordedItem(kind=record.kind),))
+        return map_step(step.event, step.decisions, round_)
+    if record.kind in _QUIET:
+        return MappedEvent(round_)
+    if record.kind == rec.NOTE:
+        return _note(record, round_)
+    return MappedEvent(round_, record.kind, "", (_other(record),))
+
+
+def _note(record: Record, round_: int) -> MappedEvent:
+    """Map a note without its text, which may name people."""
+    try:
+        note = rec.decode_note(record.body)
+    except UNDECODABLE:
+        return MappedEvent(round_, record.kind, "", (it.RecordedItem(kind=record.kind),))
+    item = it.NoteItem(kind=note.kind, slot=note.slot, hold=note.hold)
+    return MappedEvent(round_, record.kind, note.who.role if note.who is not None else "", (item,))
+
+
+def _other(record: Record) -> it.AnyItem:
+    try:
+        if record.kind == chain.START:
+            return it.JournalOpenedItem(boot=record.boot, clean=msgspec.json.decode(record.body, type=StartRecord).clean)
+        if record.kind == rec.CLOCK:
+            return it.ClockSteppedItem(by_ms=round(rec.decode_clock(record.body).by_ns / 1e6))
+    except UNDECODABLE:
+        pass
+    return it.RecordedItem(kind=record.kind)
+
+
+def map_step(event: Event, decisions: list[Decision], round_: int) -> MappedEvent:
+    """Map a step of the table."""
+    items: list[it.AnyItem] = []
+    if isinstance(event, ev.BoxStarted):
+        items.append(it.BoxStartedItem(boot=event.boot, clock_back=event.clock_back))
+    elif isinstance(event, ev.CommandEnded) and event.outcome in ("failed", "unknown"):
+        code = code_of(event.reason) if event.reason else ""
+        items.append(it.CommandFailedItem(command=event.command, outcome=event.outcome, code=code))
+    for decision in decisions:
+        if isinstance(decision, d.StateChanged):
+            round_ += (decision.what, decision.state) == ("round", mc.BETTING)
+            _moved(decision, round_, items)
+            continue
+        if isinstance(decision, d.Booked):
+            items.append(_money(decision))
+        mapper = _MAPPERS.get(type(decision))
+        if mapper is not None:
+            items.append(mapper(decision))
+    who = getattr(event, "who", None)
+    return MappedEvent(round_, type(event).__name__, who.role if isinstance(who, ev.Person) else "", tuple(items))
+
+
+def _moved(moved: d.StateChanged, round_: int, items: list[it.AnyItem]) -> None:
+    what, _, name = moved.what.partition(" ")
+    if what == "round" and moved.state in _ROUNDS:
+        items.append(it.RoundItem(number=round_, state=_ROUNDS[moved.state]))  # type: ignore[arg-type]
+    elif what == "slot":
+        items.append(it.ServiceItem(slot=name, state=moved.state))
+    elif what == "hit":
+        items.append(it.HitItem(hit=int(name), state=moved.state))
+    elif what == "deck" and moved.state in _DECKS:
+        items.append(it.DeckItem(deck=name, state=moved.state))  # type: ignore[arg-type]
+
+
+def _money(booked: d.Booked) -> it.MoneyItem:
+    """Map an entry without its document, which may name people."""
+    entry = booked.entry
+    return it.MoneyItem(
+        number=entry.number, kind=entry.kind, meter_before=entry.meter_before, meter_after=entry.meter_after,
+        transfers=tuple(it.MoneyTransfer(one.source, one.to, one.amount) for one in entry.transfers),
+        seat=entry.seat, hit=entry.hit, clauses=entry.clauses,
+    )  # fmt: skip
+
+
+def blocking_reason(reason: DenialReason) -> it.BlockingReason:
+    """Return a reason as part of a message."""
+    return it.BlockingReason(reason.key, reason.clause, reason.text, reason.clears, reason.evidence)
+
+
+def _irregularity(decision: d.HoldOpened) -> it.AnyItem:
+    return it.IrregularityFoundItem(
+        hold=decision.hold, trigger=decision.trigger, outcomes=decision.outcomes, clauses=decision.clauses,
+        slot=decision.slot, deck=decision.deck, seat=decision.seat,
+    )  # fmt: skip
+
+
+def _cleared(cleared: d.HoldCleared) -> it.AnyItem:
+    return it.IrregularityClearedItem(hold=cleared.hold)
+
+
+def _finding(finding: d.Finding) -> it.AnyItem:
+    return it.FindingItem(kind=finding.kind, text=finding.text, deck=finding.deck, rounds=finding.rounds)
+
+
+def _refused(refused: d.RequestRefused) -> it.AnyItem:
+    return it.RefusedItem(what=refused.what, reasons=tuple(blocking_reason(reason) for reason in refused.reasons))
+
+
+def _wagers(back: d.WagersReturned) -> it.AnyItem:
+    return it.WagersReturnedItem(
+        round=back.round, settled=back.settled, clauses=back.clauses, seat=back.seat, collected=back.kept
+    )
+
+
+def _claimed(hit: d.HitClaimed) -> it.AnyItem:
+    return it.HitClaimedItem(
+        hit=hit.hit, round=hit.round, seat=hit.seat, hand=hit.hand, fixed=hit.fixed, share=hit.share, final=hit.final
+    )  # fmt: skip
+
+
+def _rebooked(hit: d.HitRebooked) -> it.AnyItem:
+    return it.HitRebookedItem(
+        hit=hit.hit, round=hit.round, seat=hit.seat, hand=hit.hand, fixed=hit.fixed, share=hit.share, final=hit.final
+    )  # fmt: skip
+
+
+def _terms(terms: d.MeterSet) -> it.AnyItem:
+    return it.MeterTermsItem(rate_bp=terms.rate_bp, limit=terms.limit)
+
+
+def _play(play: d.MeterPlay) -> it.AnyItem:
+    return it.MeterPlayItem(open=play.open, cause=play.cause)
+
+
+_MAPPERS: Final[dict[type[Any], Callable[[Any], it.AnyItem]]] = {
+    d.HoldOpened: _irregularity, d.HoldCleared: _cleared, d.Finding: _finding, d.RequestRefused: _refused, d.WagersReturned: _wagers,
+    d.HitClaimed: _claimed, d.HitRebooked: _rebooked, d.MeterSet: _terms, d.MeterPlay: _play,
+}  # fmt: skip

@@ -1,0 +1,303 @@
+"""The return steps of a fault are mandatory: refusals name the next step; restart, files and test mode skip none."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from devices.service import UNVERIFIED
+from devices.shoe import messages as sh
+from devices.shuffler import messages as m
+from firmware_bridge.errors import CommandRefused, PitboxError
+from table_controller.access import people_file
+from table_controller.host.status import status_of
+from table_controller.diagnosis import return_steps as st
+from table_controller.diagnosis import fault_report_store as files
+from table_controller.panel.panel import Panel
+from table_controller.panel.labels import machine_name
+from table_controller.table import events as ev
+from table_controller.uplink.state_messages import describe_state
+from tests.support.box.boxes import CHEAP, PIN, BoxTestBench, DirectClient
+from tests.support.box.panel_threads import run_inline
+from tests.support.box.return_to_service import SLOT, fault, protected_state, order_device, running, start, take_out, return_step, complete_return
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+async def acknowledge(bench: BoxTestBench, talk: DirectClient) -> Any:
+    """Answer the questions of an irregularity up to the acknowledgment; return the answer to it."""
+    by = {"dealer": "D1", "floorperson": "F1", "technician": "T1"}
+    await talk.sign_on("D1")
+    for _ in range(12):
+        prompts = bench.box.running_controller().table.state.prompts.values()
+        prompt = next(prompt for prompt in prompts if prompt.hold is not None)
+        number = {"number": 53} if prompt.number else {}
+        answer = await talk.submit("Answer", prompt=prompt.id, choice=prompt.choices[0], by=by[prompt.role], **number)
+        if prompt.kind == "acknowledge":
+            return answer
+    raise AssertionError("nobody was asked to acknowledge")
+
+
+def refusals(reported: Any) -> list[Any]:
+    assert not isinstance(reported, str), reported
+    return [decision for decision in reported["decisions"] if decision["type"] == "RequestRefused"]
+
+
+def next_step_of_refusal(reported: Any) -> str:
+    """Return how a refusal names the next step."""
+    assert not isinstance(reported, str), reported
+    (refused,) = [decision for decision in reported["decisions"] if decision["type"] == "RequestRefused"]
+    (reason,) = [reason for reason in refused["reasons"] if reason["key"] == "steps_open"]
+    return str(reason["evidence"])
+
+
+@pytest.mark.parametrize("step", ["begin", *(each.name.lower() for each in st.SERVICE_STEPS)])
+async def test_a_fault_of_the_machine_requires_the_return_steps_and_every_refusal_names_the_next(
+    tmp_path: Path, step: str
+) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("F1", "T1")
+        await fault(bench, "dust:sensor=lift,percent=70")
+        if step != "begin":
+            await complete_return(bench, talk, until=step)
+        await talk.submit("SlotOrdered", slot=SLOT, act="clear", by="T1")
+        assert f"next, in fault report 1: {step}: " in next_step_of_refusal(
+            await talk.submit("SlotOrdered", slot=SLOT, act="acknowledge", by="F1")
+        )
+        permit = bench.box.running_controller().table.permit("return_to_service", SLOT)
+        assert "steps_open" in [reason.key for reason in permit], "shown wherever permits are"
+        assert f"next, in fault report 1: {step}: " in next_step_of_refusal(await acknowledge(bench, talk))
+        bench.box.running_controller().submit(ev.SlotOrdered(SLOT, "acknowledge", ev.Person("floorperson", "F1")))
+        await asyncio.sleep(1.0)
+        assert not bench.box.running_controller().table.context.is_in_service(SLOT)
+
+
+async def test_nobody_returns_a_machine_between_its_fault_and_its_fault_report(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("F1", "T1")
+        machine: Any = bench.machines[SLOT]
+        machine.inject("dust:sensor=lift,percent=70")
+        controller, seen = bench.box.running_controller(), []
+
+        def reported(name: str, event: Any) -> None:
+            if name == SLOT and isinstance(event, m.Jam | m.Fault):  # in the same call that reports the fault
+                for act, who in (("clear", "technician"), ("acknowledge", "floorperson")):
+                    controller.submit(ev.SlotOrdered(SLOT, act, ev.Person(who, "X")))  # type: ignore[arg-type]
+                procedure = controller.table.state.slots[SLOT].return_procedure
+                seen.append(None if procedure is None else (procedure.fault_report, procedure.step.partition(":")[0]))
+
+        bench.box.on_device_event.append(reported)
+        with pytest.raises(PitboxError):
+            await bench.box.slots[SLOT].driver.shuffle(1 << 61)
+        assert seen == [(0, "dossier")]
+        await asyncio.sleep(2.0)
+        procedure = controller.table.state.slots[SLOT].return_procedure
+        assert procedure is not None
+        assert procedure.fault_report == 1
+        assert not controller.table.context.is_in_service(SLOT)
+
+
+async def test_an_interruption_that_the_table_clears_has_the_short_procedure(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("F1", "T1")
+        await fault(bench, "jam:segment=lift,card=9")
+        assert bench.box.running_controller().table.state.slots[SLOT].return_procedure is None
+        assert not (await return_step(talk))["begun"]
+        machine: Any = bench.machines[SLOT]
+        machine.inject("clear_path")
+        await order_device(talk, "clear_jam")
+        await take_out(bench, talk)
+        await talk.submit("SlotOrdered", slot=SLOT, act="clear", by="F1")
+        assert not refusals(await acknowledge(bench, talk))
+        assert bench.box.running_controller().table.state.slots[SLOT].state == UNVERIFIED, "until it reports well"
+
+
+async def test_the_floorperson_returns_a_machine_after_the_last_step_and_not_before(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("F1", "T1")
+        await fault(bench, "dust:sensor=lift,percent=70")
+        await complete_return(bench, talk)
+        assert bench.box.running_controller().table.state.slots[SLOT].return_procedure is None
+        assert not bench.box.running_controller().table.context.is_in_service(SLOT), "the steps return nothing by themselves"
+        await talk.submit("SlotOrdered", slot=SLOT, act="clear", by="F1")
+        assert not refusals(await acknowledge(bench, talk))
+        machine: Any = bench.machines[SLOT]
+        machine.inject("door:to=open")  # an inspection and a self-test make the count certain
+        machine.inject("door:to=closed")
+        await order_device(talk, "self_test")
+        await talk.ask("device", slot=SLOT, call="report", arguments={}, by="T1")
+        assert bench.box.running_controller().table.context.is_in_service(SLOT)
+
+
+async def test_with_older_firmware_the_self_test_replaces_turning_motors_and_the_step_states_it(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        dossier = files.FaultReportStore(tmp_path / "dossiers")
+        await talk.sign_on("T1")
+        machine: Any = bench.machines[SLOT]
+        machine.board.identity.capabilities.remove(m.JOGS)
+        machine.inject("unplug:seconds=1")
+        await asyncio.sleep(5.0)
+        await fault(bench, "dust:sensor=lift,percent=70")
+        assert m.JOGS not in files.read(dossier.folder, 1).machine.capabilities
+        await complete_return(bench, talk, until="sensor_test")
+        assert str(await order_device(talk, "jog", motor="feed")).startswith("PB-428")
+        await order_device(talk, "self_test")
+        assert (await return_step(talk))["next"] == "one_card"
+        procedure = st.replay(files.steps_of(dossier.folder, 1))
+        assert procedure is not None
+        assert "cannot jog: SelfTested" in st.required_evidence(procedure, st.ReturnStep.MOTOR_JOG)
+
+
+async def test_another_technician_continues_an_interrupted_return_and_test_mode_is_restored(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path) as (bench, talk):
+        people_file.add_credential(tmp_path / "people.json", "T2", "technician", PIN, cost=CHEAP)
+        await talk.sign_on("F1", "T1", "T2")
+        await fault(bench, "dust:sensor=lift,percent=70")
+        await complete_return(bench, talk, until="one_card")
+        answer = await order_device(talk, "set_mode", mode="sort")
+        assert not isinstance(answer, str), answer
+        machine: Any = bench.machines[SLOT]
+        assert machine.firmware.mode.name == "SORT"
+        left = await return_step(talk, "leave", by="T1")
+        assert (left["technician"], left["open"]) == ("", "begin: a technician starts the return to service")
+        assert SLOT not in bench.box.testing
+        await asyncio.sleep(1.0)
+        assert machine.firmware.mode.name == "SHUFFLE", "as it was before somebody took it up"
+        assert str(await order_device(talk, "shuffle")).startswith("PB-814"), "out of test mode nothing moves"
+        answer = await return_step(talk, "begin", by="T2")
+        assert (answer["next"], answer["technician"]) == ("one_card", "t2")
+        await complete_return(bench, talk)
+        assert SLOT not in bench.box.testing
+
+
+@pytest.mark.parametrize("step", ["clear", "path_empty", "motor_jog", "one_card", "count", "return"])
+async def test_a_box_that_loses_power_during_a_return_to_service_continues_at_the_same_step(tmp_path: Path, step: str) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("F1", "T1")
+        await fault(bench, "dust:sensor=lift,percent=70")
+        await complete_return(bench, talk, until=step)
+        done = (await return_step(talk))["done"]
+        bench.box.running_controller().abandon()  # nothing is accepted, sent or recorded from here on
+        await bench.box.stop()
+        await start(bench, tmp_path)
+        again = await DirectClient(bench.box).sign_on("F1", "T1")
+        answer = await return_step(again)
+        assert (answer["done"], answer["next"], bench.box.testing) == (done, step, {SLOT: 1})
+        await again.submit("SlotOrdered", slot=SLOT, act="clear", by="T1")
+        assert f"{step}: " in next_step_of_refusal(await again.submit("SlotOrdered", slot=SLOT, act="acknowledge", by="F1"))
+        await complete_return(bench, again)
+
+
+async def test_a_power_cut_while_the_fault_report_is_written_skips_no_step(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("F1", "T1")
+        await fault(bench, "dust:sensor=lift,percent=70")
+        slot = bench.box.running_controller().table.state.slots[SLOT]
+        bench.box.running_controller().submit(ev.ReturnStepChanged(SLOT, 0, "dossier: the box is recording the fault"))
+        (tmp_path / "dossiers" / "000001.steps").unlink()
+        await asyncio.sleep(1.0)
+        assert slot.return_procedure is not None
+        bench.box.running_controller().abandon()
+        await bench.box.stop()
+        await start(bench, tmp_path)
+        procedure = bench.box.running_controller().table.state.slots[SLOT].return_procedure
+        assert procedure is not None
+        assert (procedure.fault_report, procedure.step) == (1, "begin: a technician starts the return to service")
+
+
+async def test_deleting_the_files_skips_no_step(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("F1", "T1")
+        await fault(bench, "dust:sensor=lift,percent=70")
+        await bench.box.stop()
+        for path in (tmp_path / "dossiers").iterdir():
+            path.unlink()
+        await start(bench, tmp_path)
+        assert bench.box.running_controller().table.state.slots[SLOT].return_procedure is not None
+
+
+async def test_test_mode_is_shown_everywhere_moves_no_meter_and_ends_with_the_return_to_service(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("F1", "T1")
+        box, controller = bench.box, bench.box.running_controller()
+        panel = Panel(box, box.check_person, name="bench", status=str, in_thread=run_inline)
+        meters, decks = protected_state(bench)[:2]
+
+        def reported() -> set[bool]:
+            """Return whether each of status, uplink and pages shows test mode."""
+            state = describe_state(controller.table, None, 1, "now")
+            pictures = [panel.live.picture(role) for role in ("dealer", "floorperson", "technician", "sign")]
+            return {
+                next(slot.testing for slot in status_of(box).slots if slot.name == SLOT) == 1,
+                state.slots[SLOT].testing,
+                *(machine_name(SLOT) in " ".join(picture["testing"]) for picture in pictures),
+            }
+
+        await fault(bench, "dust:sensor=lift,percent=70")
+        assert reported() == {False}
+        assert describe_state(controller.table, None, 1, "now").slots[SLOT].next_step.startswith("begin: ")
+        await return_step(talk, "begin", by="T1")
+        assert reported() == {True}
+        await complete_return(bench, talk, until="count")
+        assert reported() == {True}
+        await return_step(talk, "leave", by="T1")
+        assert reported() == {False}
+        await return_step(talk, "begin", by="T1")
+        assert reported() == {True}
+        await complete_return(bench, talk)
+        assert reported() == {False}
+        assert protected_state(bench)[:2] == (meters, decks), "no cent and no card of the table moved"
+        panel.close()
+
+
+# --- a shoe that refuses to move --------------------------------------------------------------------------------------
+
+
+SHOE_SLOT = "shoe.1"
+
+
+async def refused(bench: BoxTestBench) -> None:
+    """Make the shoe refuse a stack because its path is dark."""
+    with pytest.raises(CommandRefused) as refusal:
+        await bench.box.slots[SHOE_SLOT].driver.dispense(1 << 61, 7)
+    assert refusal.value.reason == m.Reason.PATH_BLOCKED
+    await asyncio.sleep(1.0)
+
+
+async def test_dust_that_makes_a_shoe_refuse_is_a_machine_fault_that_requires_the_return_steps(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        machine: Any = bench.machines[SHOE_SLOT]
+        await talk.sign_on("F1", "T1")
+        assert bench.box.running_controller().table.context.is_in_service(SHOE_SLOT)
+        machine.inject("dust:sensor=draw,percent=70")
+        await refused(bench)
+        dossier = files.read(tmp_path / "dossiers", 1)
+        assert (dossier.machine.slot, dossier.halt.what, dossier.complete) == (SHOE_SLOT, "path_blocked", True)
+        state = bench.box.running_controller().table.state.slots[SHOE_SLOT]
+        assert (state.state, bench.box.slots[SHOE_SLOT].service.state) == ("faulted", "faulted")
+        assert state.return_procedure is not None
+        assert (state.return_procedure.fault_report, state.return_procedure.step) == (1, "begin: a technician starts the return to service")
+        machine.inject("mend")
+        await talk.submit("SlotOrdered", slot=SHOE_SLOT, act="clear", by="T1")
+        answer = await talk.submit("SlotOrdered", slot=SHOE_SLOT, act="acknowledge", by="F1")
+        assert "next, in fault report 1: begin: " in next_step_of_refusal(answer), "wiped is not back in service"
+        assert (await return_step(talk, "begin", by="F1")).startswith("PB-813"), "a technician's"
+        assert (await return_step(talk, "begin", by="T1"))["next"] == "clear"
+        assert bench.box.testing == {SHOE_SLOT: 1}
+
+
+async def test_a_card_left_in_a_shoe_requires_no_return_steps_but_is_recorded(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        machine: Any = bench.machines[SHOE_SLOT]
+        await talk.sign_on("F1", "T1")
+        machine.mechanics._edge(sh.Sensor.EXIT, True)
+        await refused(bench)
+        assert files.read(tmp_path / "dossiers", 1).halt.what == "path_blocked"
+        assert bench.box.running_controller().table.context.is_in_service(SHOE_SLOT)
+        assert bench.box.running_controller().table.state.slots[SHOE_SLOT].return_procedure is None
+        assert (await return_step(talk, "begin", by="F1"))["next"] == "clear", "a floorperson may take it up"

@@ -1,0 +1,69 @@
+"""Rounds in readable notation, settled and compared wager by wager."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from table_controller import rulebook
+from table_controller.rulebook.cards import parse_cards
+from table_controller.rulebook.settlement.dealt_round import WagerResult, DealtRound, Seat
+from table_controller.rulebook.settlement.round_settlement import settle
+from table_controller.rulebook.settlement.terms import SettlementTerms
+
+TABLES_688A = {"ace_high": "688a-acehigh-1", "fortune": "688a-fortune-1", "progressive": "688a-progressive-4"}
+TABLES_687A = {
+    "progressive": "687a-progressive-1",
+    "trips": "687a-trips-DJWT-04",
+    "bad_beat": "687a-badbeat-DJWBB-01",
+}
+_ALL: dict[str, dict[str, Any]] = {
+    "asia_poker": {"wagers": ["bonus"], "paytables": {"bonus": "575-bonus-A"}},
+    "saigon_5_card": {"wagers": ["bonus"]},
+    "over_under": {"wagers": ["bonus"]},
+    "dj_wild": {
+        "wagers": list(TABLES_687A),
+        "paytables": TABLES_687A,
+        "progressive_rate_bp": 1500,
+        "folded_progressive": False,
+        "settings": {"envy_paid_to": "progressive_bettors", "stake_returned": "no"},
+    },
+    "face_up_pai_gow": {"wagers": list(TABLES_688A), "paytables": TABLES_688A},
+}
+
+
+def terms(game: str, **changes: Any) -> SettlementTerms:
+    """A table that offers everything; paytables and settings are changed one by one."""
+    raw = {"adjacent_boxes": 1, **_ALL[game]}
+    for name, value in changes.items():
+        raw[name] = {**raw.get(name, {}), **value} if isinstance(value, dict) else value
+    edition = rulebook.edition(game)
+    return SettlementTerms(edition, rulebook.check_submission(edition, raw))
+
+
+def seat(number: int, cards: str, **wagers: int) -> Seat:
+    """A seat that plays; hands separated by | are its setting."""
+    hands = tuple(parse_cards(hand) for hand in cards.split("|"))
+    setting = hands if len(hands) > 1 else None
+    return Seat(number=number, cards=tuple(card for hand in hands for card in hand), setting=setting, wagers=wagers)
+
+
+def settle_round(at: SettlementTerms, *seats: Seat, dealer: str = "", replacement: str = "") -> tuple[WagerResult, ...]:
+    """Settle a round; a dealer's hands separated by | are his setting."""
+    hands = tuple(parse_cards(hand) for hand in dealer.split("|"))
+    return settle(
+        at,
+        DealtRound(
+            seats=seats,
+            dealer=tuple(card for hand in hands for card in hand),
+            dealer_setting=hands if len(hands) > 1 else None,
+            replacement=parse_cards(replacement)[0] if replacement else None,
+        ),
+    )
+
+
+def only_result(results: tuple[WagerResult, ...], wager: str, number: int | None = None) -> WagerResult:
+    """The one result of a wager, envy left out."""
+    (result,) = (
+        each for each in results if each.wager == wager and number in (None, each.seat) and each.envy_of is None
+    )
+    return result

@@ -1,0 +1,1 @@
+"""Support for tests of frames, links and captures."""

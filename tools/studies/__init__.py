@@ -1,0 +1,1 @@
+"""Long studies whose figures the documents show."""
