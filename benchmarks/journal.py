@@ -31,9 +31,9 @@ from table_controller.journal.records import VERSION
 from table_controller.journal.recovery import recover
 from table_controller.journal.store import Policy, Store
 from table_controller.journal.writer import GroupCommitWriter
+from tests.support.box.journals import quick_folder
 from tests.support.box.recorded_table import RecordedTable
 from tests.support.core.ideal_table import IdealTable
-from tests.support.box.journals import quick_folder
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

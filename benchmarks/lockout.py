@@ -17,8 +17,8 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.remote_devices import CHUNK, TO_DEVICE, TO_HOST, EndCodec, latched, seat_ports, sensor_keys
 from benchmarks.link import TRIP_PATIENCE, remote_device
+from benchmarks.remote_devices import CHUNK, TO_DEVICE, TO_HOST, EndCodec, latched, seat_ports, sensor_keys
 from benchmarks.rows import BenchmarkRow, arguments, interleave, print_at_most, print_table
 from devices.bet_sensor import messages as m
 from devices.kinds import BET_SENSOR
@@ -31,11 +31,11 @@ from firmware_bridge.transport.serial import open_serial
 from firmware_bridge.wire import Wire
 from simulators.casino.dealer import DEALER
 from simulators.casino.power import NoCredentials
-from simulators.engine.machine import approved_firmware
 from simulators.casino.table_layout import CHOICES
+from simulators.engine.machine import approved_firmware
 from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
-from table_controller.controller.plan import SlotPlan, Plan
+from table_controller.controller.plan import Plan, SlotPlan
 from table_controller.journal.records import VERSION
 from table_controller.journal.store import Policy, Store
 from table_controller.journal.writer import GroupCommitWriter

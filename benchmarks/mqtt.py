@@ -30,10 +30,10 @@ from table_controller.table import events as ev
 from table_controller.table.decisions import BetAccepted
 from table_controller.uplink.connection import BrokerConnection
 from table_controller.uplink.cursor import Cursor
+from table_controller.uplink.event_mapping import map_step
 from table_controller.uplink.outbox import _payload
 from table_controller.uplink.settings import MqttSettings
 from table_controller.uplink.source import BoxSource
-from table_controller.uplink.event_mapping import map_step
 from table_controller.uplink.uplink import Uplink
 
 if TYPE_CHECKING:

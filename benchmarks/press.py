@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from benchmarks.link import remote_device
 from benchmarks.remote_box import DOOR, MOMENTS, PRESS
 from benchmarks.remote_devices import seat_ports, sensor_keys
-from benchmarks.link import remote_device
 from benchmarks.rows import BenchmarkRow, arguments, print_at_most, print_table
 from firmware_bridge.keys import save_key
 from simulators.casino.remote_table import RemoteTable

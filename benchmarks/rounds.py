@@ -15,9 +15,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.rows import BenchmarkRow, arguments
+from simulators.casino.fault_schedule import draw_schedule
 from simulators.casino.parallel import TableRun, play_all, usable_cores
 from simulators.casino.soak import GAMES, SoakFigures, run_table
-from simulators.casino.fault_schedule import draw_schedule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

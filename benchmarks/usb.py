@@ -14,8 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
+from benchmarks.link import bare, coded, linked, remote_device, trips_row
 from benchmarks.remote_devices import DEVICE_KEY, TCP_ENDS
-from benchmarks.link import bare, coded, remote_device, linked, trips_row
 from benchmarks.rows import arguments, interleave, print_table
 from firmware_bridge.transport.ports import open_port
 

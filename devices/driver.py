@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from devices.driver_events import LinkDown, LinkUp, OutcomeLost, DeviceRefused, Reported
+from devices.driver_events import DeviceRefused, LinkDown, LinkUp, OutcomeLost, Reported
 from firmware_bridge.commands import CommandTracker, GetReport, Report, Settled
 from firmware_bridge.errors import (
     BadMessage,
@@ -101,7 +101,9 @@ class Driver:
         reported, held, self._held = self.reported, self._held, []
         for event in (reported, *held):
             self.publish(event)
-        if self._first_report is not None and not self._first_report.done():  # it is done if a listener ended the session
+        if (
+            self._first_report is not None and not self._first_report.done()
+        ):  # it is done if a listener ended the session
             self._first_report.set_result(reported)
         return reported
 

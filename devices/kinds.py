@@ -11,13 +11,13 @@ from devices.button import messages as button_messages
 from devices.button import state as button_state
 from devices.button.driver import ButtonDriver
 from devices.driver import Driver
+from devices.driver_events import DeviceView
 from devices.keypad import messages as keypad_messages
 from devices.keypad import state as keypad_state
 from devices.keypad.driver import KeypadDriver
 from devices.meter_sign import messages as meter_sign_messages
 from devices.meter_sign import state as meter_sign_state
 from devices.meter_sign.driver import MeterSignDriver
-from devices.driver_events import DeviceView
 from devices.rng import messages as rng_messages
 from devices.rng import state as rng_state
 from devices.rng.driver import RngDriver

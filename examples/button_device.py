@@ -112,7 +112,9 @@ class ButtonDevice:
         self._test: asyncio.TimerHandle | None = None
         # The Greeter puts a fresh challenge into every hello.
         hello = DeviceHello(m.KIND, SERIAL, "EX-B7", FIRMWARE, DIGEST, [m.LOCATES], self._boot_id, challenge=bytes(16))
-        DeviceHandshake(Wire(self._port), self._key, hello, decoder(m.ToDevice), self._begin_session, secrets.token_bytes)
+        DeviceHandshake(
+            Wire(self._port), self._key, hello, decoder(m.ToDevice), self._begin_session, secrets.token_bytes
+        )
 
     def _begin_session(self, link: Link, role: str) -> None:
         self._link = link

@@ -25,8 +25,8 @@ from firmware_bridge.errors import (
     QueueFull,
     ReplyTimeout,
     Revoked,
-    SessionLost,
     SessionExhausted,
+    SessionLost,
 )
 from firmware_bridge.messages import HandshakeToHost, Message, NoSession, decoder, encode
 from firmware_bridge.rtt_estimator import ACK_DELAY_S, RttEstimator
@@ -110,11 +110,39 @@ class Link:
 
     # CPython finds up to thirty instance attributes quickly; slots have no such limit.
     __slots__ = (
-        "__dict__", "__weakref__", "_ack_due", "_decode", "_early", "_echo", "_expected", "_heartbeat", "_last_received",
-        "_last_sent", "_loop", "_next_seq", "_opener", "_questions", "_queue", "_quick", "_quick_at", "_sealer",
-        "_time", "_timer", "_timer_at", "_trip", "_unacked", "_urgent", "counters", "down", "name", "on_down",
-        "on_event", "on_request", "on_unsealed", "wire",
-    )  # fmt: skip
+        "__dict__",
+        "__weakref__",
+        "_ack_due",
+        "_decode",
+        "_early",
+        "_echo",
+        "_expected",
+        "_heartbeat",
+        "_last_received",
+        "_last_sent",
+        "_loop",
+        "_next_seq",
+        "_opener",
+        "_questions",
+        "_queue",
+        "_quick",
+        "_quick_at",
+        "_sealer",
+        "_time",
+        "_timer",
+        "_timer_at",
+        "_trip",
+        "_unacked",
+        "_urgent",
+        "counters",
+        "down",
+        "name",
+        "on_down",
+        "on_event",
+        "on_request",
+        "on_unsealed",
+        "wire",
+    )
 
     def __init__(
         self,

@@ -23,8 +23,8 @@ from firmware_bridge.errors import (
     SessionLost,
     TrustError,
 )
-from firmware_bridge.link_drops import DROP_WINDOW_S, LinkDrops
 from firmware_bridge.handshake import open_session
+from firmware_bridge.link_drops import DROP_WINDOW_S, LinkDrops
 from firmware_bridge.wire import Wire
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from table_controller.rulebook.loader import CHAPTERS
-from tests.support.core import ideal_table
-from tests.support.core import irregularities
+from tests.support.core import ideal_table, irregularities
 from tools import rule_mutants
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import msgspec
 from msgspec import inspect as mi
 
 from table_controller.access import people_file
-from table_controller.diagnosis.fault_report import FaultReport
 from table_controller.diagnosis.drift import Wear
+from table_controller.diagnosis.fault_report import FaultReport
 from table_controller.diagnosis.return_steps import ReturnEvent
 from table_controller.journal import records as rec
 from table_controller.journal import segment, store, takeover
@@ -36,16 +36,25 @@ _STEP: Final = msgspec.defstruct(
 UNVERSIONED: Final = "unversioned"
 ROOTS: Final[Mapping[str, Mapping[str, Any]]] = {
     RECORDS: {
-        rec.STEP: _STEP, rec.NOTE: rec.Note, rec.BOX: rec.BoxRecord, rec.MIGRATION: rec.MigrationRecord, rec.CLOCK: rec.ClockRecord,
-        "snapshot": Snapshot, "state": TableState,
+        rec.STEP: _STEP,
+        rec.NOTE: rec.Note,
+        rec.BOX: rec.BoxRecord,
+        rec.MIGRATION: rec.MigrationRecord,
+        rec.CLOCK: rec.ClockRecord,
+        "snapshot": Snapshot,
+        "state": TableState,
     },
     FAULT_REPORTS: {"report": FaultReport, "step": ReturnEvent},
     UNVERSIONED: {
-        "genesis": store.GenesisRecord, "start": store.StartRecord, "announced": segment.SnapshotRecord,
+        "genesis": store.GenesisRecord,
+        "start": store.StartRecord,
+        "announced": segment.SnapshotRecord,
         "people": people_file._PeopleFileData,
-        "taken over": takeover.TakeoverMark, "wear": Wear, "uplink cursor": cursor.Cursor,
+        "taken over": takeover.TakeoverMark,
+        "wear": Wear,
+        "uplink cursor": cursor.Cursor,
     },
-}  # fmt: skip
+}
 
 
 def key_of(cls: type) -> str:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 from msgspec.structs import replace
 
 from table_controller.rulebook import GAMES, edition, find_ruling
-from table_controller.rulebook.lookup import DEFAULT_CHOICES
 from table_controller.rulebook.irregularity_rows import Choice, Conditions, Facts
+from table_controller.rulebook.lookup import DEFAULT_CHOICES
 from table_controller.rulebook.validation import decision_facts
 from table_controller.rulebook.vocabulary import (
     OUTCOMES,
@@ -29,10 +29,10 @@ from table_controller.rulebook.vocabulary import (
     Decider,
     DeckFact,
     DeviceFact,
-    StubFinding,
     Scope,
     ShufflerFact,
     StartFact,
+    StubFinding,
 )
 from table_controller.table.permits import REASONS
 
@@ -336,7 +336,7 @@ def _reason(reason: Reason) -> Iterator[tuple[str, str, Reason | None]]:
     from dataclasses import replace as changed  # noqa: PLC0415  # a dataclass, unlike the rows
 
     yield "reason", "deleted", None
-    yield "negated", "negated", changed(reason, holds=lambda v, r: not reason.applies(v, r))
+    yield "negated", "negated", changed(reason, applies=lambda v, r: not reason.applies(v, r))
     for at, act in enumerate(reason.acts):
         yield "act", f"does not block {act}", changed(reason, acts=_drop(reason.acts, at))
     clears = "dealer" if reason.clears != "dealer" else "floorperson"

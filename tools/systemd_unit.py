@@ -24,8 +24,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from firmware_bridge.keys import new_key, save_approved, save_key
-from simulators.engine.machine import approved_firmware
 from simulators.casino.table_layout import table_slots, table_toml
+from simulators.engine.machine import approved_firmware
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -50,7 +50,11 @@ class BetSensorDriver(Driver):
         gets the same answer.
         """
         answer: asyncio.Future[m.Locked | m.LockRefused] = self.require_link().request(
-            m.Lock(number, lock_id), LOCK_REPLY_TIMEOUT_S, urgent=True, actuation=True, on_end=partial(self._ended, lock_id)
+            m.Lock(number, lock_id),
+            LOCK_REPLY_TIMEOUT_S,
+            urgent=True,
+            actuation=True,
+            on_end=partial(self._ended, lock_id),
         )
         if answer.done():
             answer.result()  # raises the error: it was not queued

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from devices.bet_sensor import messages as m
-from devices.driver_events import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
+from devices.driver_events import CommonEvent, DeviceView, LinkDown, LinkUp, OutcomeLost, Reported, unsettled_after
 from firmware_bridge.commands import Settled
 
 
@@ -52,7 +52,10 @@ class BetSensorView(DeviceView, frozen=True):
             return False
         if self.latch is None:
             return self.state is m.State.NONE
-        return self.latch.content is m.SpotContent.EMPTY or self.content in (m.SpotContent.SEVERAL, m.SpotContent.FOREIGN)
+        return self.latch.content is m.SpotContent.EMPTY or self.content in (
+            m.SpotContent.SEVERAL,
+            m.SpotContent.FOREIGN,
+        )
 
 
 def fold(view: BetSensorView, event: DriverEvent) -> BetSensorView:
@@ -63,7 +66,11 @@ def fold(view: BetSensorView, event: DriverEvent) -> BetSensorView:
             return _fold_change(view, event)
         case m.Locked(latch=latch):
             known = replace(view, state=m.State.LOCKED, round=latch.round, latch=latch)
-            return replace(known, content=latch.content, sequence=latch.last_change) if latch.last_change >= view.sequence else known
+            return (
+                replace(known, content=latch.content, sequence=latch.last_change)
+                if latch.last_change >= view.sequence
+                else known
+            )
         case m.LockRefused():
             state = m.State.NONE if event.latch is None else m.State.LOCKED
             return replace(view, state=state, round=event.round, latch=event.latch)

@@ -20,7 +20,13 @@ class ButtonDriver(CheckedDriver):
 
     def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:
         super().__init__(
-            m.KIND, m.GetStatus(), m.Status, on_event, initial_view=ButtonView(), fold=fold, contradiction=find_contradiction
+            m.KIND,
+            m.GetStatus(),
+            m.Status,
+            on_event,
+            initial_view=ButtonView(),
+            fold=fold,
+            contradiction=find_contradiction,
         )
 
     # --- requests --------------------------------------------------------------------------------------------

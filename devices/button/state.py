@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from devices.button import messages as m
-from devices.driver_events import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
 from devices.consistency_check import link_trigger
+from devices.driver_events import CommonEvent, DeviceView, LinkDown, LinkUp, OutcomeLost, Reported, unsettled_after
 from firmware_bridge.commands import Settled
 
 # All events of a button's driver.

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from firmware_bridge.commands import Accepted, Outcome, Settled
 from devices.conformance.requirements import RequirementFailed, expect
+from firmware_bridge.commands import Accepted, Outcome, Settled
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from enum import IntEnum
 
-    from devices.path_telemetry import OpticalLevel
-    from firmware_bridge.messages import Message
     from devices.conformance.bench import ConformanceBench
     from devices.conformance.operators import ManualStep
     from devices.conformance.session import CheckSession
+    from devices.path_telemetry import OpticalLevel
+    from firmware_bridge.messages import Message
 
 # Allowed difference between two readings of one light level: a tenth of the scale of 1023.
 LEVEL_NOISE: Final = 102
@@ -81,7 +81,9 @@ def expect_same_levels(before: list[OpticalLevel], after: list[OpticalLevel]) ->
 
 
 def _same_level(one: OpticalLevel, other: OpticalLevel) -> bool:
-    return (one.blocked, one.threshold) == (other.blocked, other.threshold) and abs(one.level - other.level) <= LEVEL_NOISE
+    return (one.blocked, one.threshold) == (other.blocked, other.threshold) and abs(
+        one.level - other.level
+    ) <= LEVEL_NOISE
 
 
 async def check_jog(bench: ConformanceBench, visit: CheckSession, m: Any, within: float, quiet: float) -> None:

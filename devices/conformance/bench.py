@@ -7,25 +7,25 @@ import secrets
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from devices.conformance.raw_host import LINE_ALLOWANCE_S, RawHost, RawSession
+from devices.conformance.requirements import NotChecked, RequirementFailed, expect
+from devices.conformance.session import CheckSession
+from devices.conformance.transcript import Transcript
 from firmware_bridge import frame as fr
 from firmware_bridge.errors import LinkError
 from firmware_bridge.handshake import open_session
 from firmware_bridge.link import SILENCE_LIMIT_S
 from firmware_bridge.wire import Wire
-from devices.conformance.raw_host import LINE_ALLOWANCE_S, RawHost, RawSession
-from devices.conformance.requirements import RequirementFailed, NotChecked, expect
-from devices.conformance.transcript import Transcript
-from devices.conformance.session import CheckSession
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
+    from devices.conformance.operators import ManualStep, Operator
+    from devices.conformance.requirements import KindProfile
     from devices.kinds import Kind
     from firmware_bridge.handshake import Trust
     from firmware_bridge.messages import Message
     from firmware_bridge.wire import Transport
-    from devices.conformance.operators import Operator, ManualStep
-    from devices.conformance.requirements import KindProfile
 
 # A restarting machine, including its port, is back within this long (s).
 RESTART_LIMIT_S: Final = 30.0

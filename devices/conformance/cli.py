@@ -13,32 +13,32 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from devices.bench_link import add_link_arguments, bench_command_id, bench_trust, slot_name
-from devices.kinds import kind_named
-from firmware_bridge.errors import UsageError
-from firmware_bridge.exit_codes import FAULT, LINK, OK
-from firmware_bridge.transport.ports import open_port
-from firmware_bridge.version import VERSION
 from devices.conformance.bench import ConformanceBench
-from devices.conformance.operators import NoOperator, TerminalOperator, SimulatorOperator
 from devices.conformance.html_report import VERDICT_SIGNS
+from devices.conformance.operators import NoOperator, SimulatorOperator, TerminalOperator
 from devices.conformance.report import (
     CONFORMS,
     CONFORMS_WHERE_APPLICABLE,
-    TestedDevice,
     ConformanceReport,
+    TestedDevice,
     check_folder,
     ids_needing_operator,
     write,
 )
 from devices.conformance.requirements import (
     RequirementVerdict,
-    select_requirements,
     kind_chapter,
     kinds_with_requirements,
     protocol_chapters,
     requirements_of,
+    select_requirements,
 )
 from devices.conformance.runner import Runner, identify_device, stop_motion
+from devices.kinds import kind_named
+from firmware_bridge.errors import UsageError
+from firmware_bridge.exit_codes import FAULT, LINK, OK
+from firmware_bridge.transport.ports import open_port
+from firmware_bridge.version import VERSION
 
 if TYPE_CHECKING:
     import argparse
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import TaskID
 
-    from firmware_bridge.handshake import Trust
-    from firmware_bridge.messages import DeviceHello
     from devices.conformance.operators import Operator
     from devices.conformance.report import RequirementResult
     from devices.conformance.requirements import Chapter, Requirement
+    from firmware_bridge.handshake import Trust
+    from firmware_bridge.messages import DeviceHello
 
 HELP = "check a device, simulated or real, against every requirement of the protocol and of its kind"
 EXAMPLE = "pitbox conform --port /dev/ttyUSB0 --key SN123.key --out report"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from devices.conformance.requirements import RequirementVerdict
 
 if TYPE_CHECKING:
-    from devices.conformance.report import RequirementResult, ConformanceReport
+    from devices.conformance.report import ConformanceReport, RequirementResult
 
 # A verdict is never shown by color alone.
 VERDICT_SIGNS: Final = {

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
+from devices.conformance.requirements import NotChecked
 from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import SimulatorNotFound
-from devices.conformance.requirements import NotChecked
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from devices.conformance.requirements import RequirementFailed
 from devices.frame_text import frame_text, message_text
 from firmware_bridge import frame as fr
 from firmware_bridge import seal
@@ -28,13 +29,12 @@ from firmware_bridge.messages import (
     encode,
 )
 from firmware_bridge.transport.serial import BAUD
-from devices.conformance.requirements import RequirementFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from firmware_bridge.errors import LinkError
     from devices.conformance.transcript import Transcript
+    from firmware_bridge.errors import LinkError
 
 # Allowance (s) for the line and the operating systems, added to any time of the protocol.
 LINE_ALLOWANCE_S: Final = 0.25
@@ -136,7 +136,9 @@ class RawHost:
         """Return the payload of a hello with a new challenge."""
         return encode(HostHello("bench", self._entropy(seal.CHALLENGE_SIZE)))
 
-    async def wait_until(self, fits: Callable[[ReceivedFrame], bool], within: float, since: int = 0) -> ReceivedFrame | None:
+    async def wait_until(
+        self, fits: Callable[[ReceivedFrame], bool], within: float, since: int = 0
+    ) -> ReceivedFrame | None:
         """Wait for a matching frame, from index `since` in `heard`; None if none comes."""
         until = self.now + within
         while True:
@@ -169,7 +171,9 @@ class RawHost:
         await self.listen(LINE_ALLOWANCE_S)
         return [received for received in self.received[since:] if not received.frame.flags & fr.SEALED]
 
-    async def wait_for_message(self, kind: type[Message], within: float = REPLY_WAIT_S, since: int = 0) -> ReceivedFrame | None:
+    async def wait_for_message(
+        self, kind: type[Message], within: float = REPLY_WAIT_S, since: int = 0
+    ) -> ReceivedFrame | None:
         """Wait for an unsealed handshake message."""
         return await self.wait_until(
             lambda received: not received.frame.flags & fr.SEALED and isinstance(received.message, kind), within, since
@@ -183,7 +187,9 @@ class RawHost:
         proof = await self.wait_for_message(DeviceProof, REPLY_WAIT_S, since)
         hellos = [received for received in self.received[since:] if isinstance(received.message, DeviceHello)]
         if proof is None or not hellos:
-            raise RequirementFailed("a DeviceHello and a DeviceProof to a HostHello", frames_text(self.received[since:]))
+            raise RequirementFailed(
+                "a DeviceHello and a DeviceProof to a HostHello", frames_text(self.received[since:])
+            )
         hello, proved = hellos[-1].message, proof.message
         assert isinstance(hello, DeviceHello)
         assert isinstance(proved, DeviceProof)
@@ -284,7 +290,9 @@ class RawSession:
         """Return every reply to one request, copies included."""
         return [received for received in self.replies() if received.frame.re == seq]
 
-    async def wait_until(self, fits: Callable[[ReceivedFrame], bool], within: float = REPLY_WAIT_S, since: int = 0) -> ReceivedFrame | None:
+    async def wait_until(
+        self, fits: Callable[[ReceivedFrame], bool], within: float = REPLY_WAIT_S, since: int = 0
+    ) -> ReceivedFrame | None:
         """Wait for a matching authentic frame, from index `since` in `got`; None if none comes."""
 
         def first_match() -> ReceivedFrame | None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from firmware_bridge.errors import ConfigurationError
 from devices.conformance.html_report import render_page
 from devices.conformance.requirements import RequirementVerdict
+from firmware_bridge.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,7 +113,11 @@ class ConformanceReport(msgspec.Struct, frozen=True):
                 groups.setdefault((line.verdict.value, because), []).append(line.id)
         groups_found = [UncheckedGroup(what, because, len(ids), ids) for (what, because), ids in groups.items()]
         missing = self.total - len(self.requirements)
-        return [*groups_found, UncheckedGroup(NOT_ASKED_FOR, "--only names others", missing, [])] if missing else groups_found
+        return (
+            [*groups_found, UncheckedGroup(NOT_ASKED_FOR, "--only names others", missing, [])]
+            if missing
+            else groups_found
+        )
 
     @property
     def summary(self) -> str:
@@ -136,9 +140,17 @@ def make_result(
 ) -> RequirementResult:  # fmt: skip
     """Return the result of one requirement."""
     return RequirementResult(
-        requirement.id, requirement.sentence, requirement.source, requirement.needs_operator, verdict, round(seconds, 3), why,
-        expected, seen, transcript or [],
-    )  # fmt: skip
+        requirement.id,
+        requirement.sentence,
+        requirement.source,
+        requirement.needs_operator,
+        verdict,
+        round(seconds, 3),
+        why,
+        expected,
+        seen,
+        transcript or [],
+    )
 
 
 def ids_needing_operator(lines: list[RequirementResult]) -> set[str]:

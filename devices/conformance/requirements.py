@@ -94,7 +94,9 @@ class KindProfile:
     question: Message  # requests the machine's inventory; has no effect
     answer: type[Message]
     questions: tuple[tuple[Message, tuple[type[Message], ...]], ...]  # every request, and its possible answers
-    bring_to_idle: Callable[[ConformanceBench], Awaitable[None]]  # brings the machine to its idle state, or raises NotChecked
+    bring_to_idle: Callable[
+        [ConformanceBench], Awaitable[None]
+    ]  # brings the machine to its idle state, or raises NotChecked
     self_test: Callable[[int], Message]  # accepted by an idle machine, ends by itself as DONE; refused while one runs
     reset: Callable[[int], Message]  # never refused, done at once: the machine restarts
     switch: SwitchCommands | None = None
@@ -169,7 +171,16 @@ class Chapter:
             assert sentence, f"{name} has no docstring"
             expected = (*self._needs, *needs)
             self._by_id[name] = Requirement(
-                name, sentence, page or self._page, section, check, expected, needs_operator, CHECK_LIMIT_S, capability, without
+                name,
+                sentence,
+                page or self._page,
+                section,
+                check,
+                expected,
+                needs_operator,
+                CHECK_LIMIT_S,
+                capability,
+                without,
             )
             return check
 
@@ -177,7 +188,16 @@ class Chapter:
 
 
 _HERE: Final = "devices.conformance"
-PROTOCOL_CHAPTERS: Final = ("handshake", "framing", "sealing", "receiving", "sending", "heartbeat", "payloads", "commands")
+PROTOCOL_CHAPTERS: Final = (
+    "handshake",
+    "framing",
+    "sealing",
+    "receiving",
+    "sending",
+    "heartbeat",
+    "payloads",
+    "commands",
+)
 
 
 def protocol_chapters() -> list[Chapter]:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from devices.conformance.operators import NoOperator
+from devices.conformance.raw_host import LINE_ALLOWANCE_S, ReceivedFrame
+from devices.conformance.report import make_result
+from devices.conformance.requirements import NotChecked, RequirementFailed, RequirementVerdict, model_profile
 from firmware_bridge import frame as fr
 from firmware_bridge import seal
 from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import LinkSilent, PitboxError, UnknownSerial, WrongKind
 from firmware_bridge.handshake import FIRST_RETRY_S, MAX_ATTEMPTS, MAX_RETRY_S, check_firmware
 from firmware_bridge.messages import DeviceHello, tag_of
-from devices.conformance.operators import NoOperator
-from devices.conformance.raw_host import LINE_ALLOWANCE_S, ReceivedFrame
-from devices.conformance.report import make_result
-from devices.conformance.requirements import RequirementFailed, NotChecked, RequirementVerdict, model_profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,7 +114,10 @@ class Runner:
             raise
         finally:
             for requirement in self._requirements[len(self.results) :]:
-                self._note(self._unasked(requirement) or make_result(requirement, RequirementVerdict.NOT_CHECKED, why=self.ended_early))
+                self._note(
+                    self._unasked(requirement)
+                    or make_result(requirement, RequirementVerdict.NOT_CHECKED, why=self.ended_early)
+                )
 
     def _note(self, line: RequirementResult) -> None:
         self.results.append(line)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
+from devices.conformance.requirements import RequirementFailed, evidence_text
 from firmware_bridge.commands import Accepted, AskCommand, Outcome, Settled
 from firmware_bridge.errors import LinkError, PitboxError
-from devices.conformance.requirements import RequirementFailed, evidence_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,14 +75,18 @@ class CheckSession:
         """Wait for an event of one kind; Failed if none comes."""
         result = await self.wait_until(lambda event: isinstance(event, kind), within, since)
         if not isinstance(result, kind):
-            raise RequirementFailed(f"{kind.__name__} within {within:g} s", f"these events: {evidence_text(self.events[since:])}")
+            raise RequirementFailed(
+                f"{kind.__name__} within {within:g} s", f"these events: {evidence_text(self.events[since:])}"
+            )
         return result
 
     async def wait_settled(self, command: int, within: float) -> Settled:
         """Wait for the event that ends a command; Failed if none comes."""
         result = await self.wait_until(lambda event: isinstance(event, Settled) and event.command == command, within)
         if result is None:
-            raise RequirementFailed(f"Settled about command {command} within {within:g} s", evidence_text(self.events_about(command)))
+            raise RequirementFailed(
+                f"Settled about command {command} within {within:g} s", evidence_text(self.events_about(command))
+            )
         settled: Settled = result
         return settled
 

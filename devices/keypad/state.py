@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
+from devices.driver_events import CommonEvent, DeviceView, LinkDown, LinkUp, OutcomeLost, Reported, unsettled_after
 from devices.keypad import messages as m
-from devices.driver_events import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
 from firmware_bridge.commands import Settled
 from firmware_bridge.errors import StalePress
 
@@ -57,7 +57,9 @@ def fold(view: KeypadView, event: DriverEvent) -> KeypadView:
         case m.Pressed() | m.SeatsEntered() | m.CountEntered() | m.Turned():
             return _fold_act(view, event) if event.press > view.press else view
         case LinkUp():
-            return KeypadView(connected=True, unsettled=view.unsettled, press=view.press, lost_presses=view.lost_presses)
+            return KeypadView(
+                connected=True, unsettled=view.unsettled, press=view.press, lost_presses=view.lost_presses
+            )
         case LinkDown():
             return replace(view, connected=False, state=None, switch=None, prompt=None, start_press=None)
         case Reported(inventory=m.Status() as s):

@@ -46,7 +46,9 @@ class MeterSignDriver(Driver):
             msgspec.convert([value, pending, won], _CENTS)
         except msgspec.ValidationError as error:
             raise ConfigurationError(f"amounts are whole cents from 0 up: {error}") from error
-        self.publish(RequestedAmounts(sequence, value, pending, won))  # published first: these amounts must be shown from now on
+        self.publish(
+            RequestedAmounts(sequence, value, pending, won)
+        )  # published first: these amounts must be shown from now on
         return await self.actuate(m.Show(command, sequence, value, pending, won), command)
 
     async def set_limit(self, command: int, limit_ms: int) -> Settled:

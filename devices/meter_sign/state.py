@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from devices.driver_events import CommonEvent, DeviceView, LinkDown, LinkUp, OutcomeLost, Reported, unsettled_after
 from devices.meter_sign import messages as m
-from devices.driver_events import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
 from firmware_bridge.commands import Settled
 
 

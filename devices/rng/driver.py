@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from devices.consistency_check import CheckedDriver
 from devices.rng import messages as m
 from devices.rng.state import RngView, find_contradiction, fold
-from devices.consistency_check import CheckedDriver
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,13 @@ class RngDriver(CheckedDriver):
 
     def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:
         super().__init__(
-            m.KIND, m.GetStatus(), m.Status, on_event, initial_view=RngView(), fold=fold, contradiction=find_contradiction
+            m.KIND,
+            m.GetStatus(),
+            m.Status,
+            on_event,
+            initial_view=RngView(),
+            fold=fold,
+            contradiction=find_contradiction,
         )
 
     # --- requests --------------------------------------------------------------------------------------------

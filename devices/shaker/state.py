@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from devices.driver_events import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
-from devices.shaker import messages as m
 from devices.consistency_check import link_trigger
+from devices.driver_events import CommonEvent, DeviceView, LinkDown, LinkUp, OutcomeLost, Reported, unsettled_after
+from devices.shaker import messages as m
 from firmware_bridge.commands import Settled
 
 # All events of a shaker's driver.

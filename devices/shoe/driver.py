@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from devices.driver import Driver
+from devices.edge_log import EDGE_LOG, EdgeLog, GetEdgeLog
 from devices.shoe import messages as m
-from devices.edge_log import EDGE_LOG, GetEdgeLog, EdgeLog
 from firmware_bridge.errors import CommandRefused
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from devices.driver_events import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
+from devices.driver_events import CommonEvent, DeviceView, LinkDown, LinkUp, OutcomeLost, Reported, unsettled_after
 from devices.shoe import messages as m
 from firmware_bridge.commands import Settled
 
@@ -115,10 +115,15 @@ def _fold_end(view: ShoeView, event: m.Loaded | m.Dispensed | m.ShortStack | m.S
     elif isinstance(event, m.Loaded):
         drawn = 0 if event.count is None or event.left is None else event.count - event.left
     return msgspec.structs.replace(
-        view, state=m.State.READY if view.in_well else m.State.IDLE, left=event.left if view.counts_certain else None,
-        in_path=0 if view.counts_certain else None, drawn=drawn if view.counts_certain else None, blocked=0, ended=event,
+        view,
+        state=m.State.READY if view.in_well else m.State.IDLE,
+        left=event.left if view.counts_certain else None,
+        in_path=0 if view.counts_certain else None,
+        drawn=drawn if view.counts_certain else None,
+        blocked=0,
+        ended=event,
         stack=event.count if isinstance(event, m.Dispensed) else None,
-    )  # fmt: skip
+    )
 
 
 def _fold_halt(view: ShoeView, event: m.Unbalanced | m.Jam | m.Fault | m.Stopped) -> ShoeView:
@@ -133,8 +138,16 @@ def _fold_halt(view: ShoeView, event: m.Unbalanced | m.Jam | m.Fault | m.Stopped
         known = _in_doubt(view)  # a person handles the stuck card, or two cards were counted as one
     elif not isinstance(event, m.Jam) and event.reason is m.Reason.LIFTED_OUT:
         state = m.State.IDLE
-    return replace(known, state=state, phase=event.phase, left=event.left if known.counts_certain else None,
-                   in_path=event.in_path if known.counts_certain else None, stack=None, blocked=bits, ended=event)  # fmt: skip
+    return replace(
+        known,
+        state=state,
+        phase=event.phase,
+        left=event.left if known.counts_certain else None,
+        in_path=event.in_path if known.counts_certain else None,
+        stack=None,
+        blocked=bits,
+        ended=event,
+    )
 
 
 def verdict(ended: Ended, expected: int) -> list[str]:
@@ -189,7 +202,9 @@ def service_trigger(event: DriverEvent) -> str | None:
             if status.state in (m.State.HALTED, m.State.DOUBTFUL):
                 return "fault"
             at_rest = status.state in (m.State.IDLE, m.State.READY, m.State.DEALING) and status.in_path == 0
-            return "verify" if at_rest and status.counts_certain else None  # stays unverified until it is idle and certain
+            return (
+                "verify" if at_rest and status.counts_certain else None
+            )  # stays unverified until it is idle and certain
         case OutcomeLost() | m.Door(open=True) | m.Drawn(drawn=None) | m.Cleared():
             return "doubt"
         case m.Jam() | m.Fault() | m.Stopped() | m.ShortStack() | m.Unbalanced():

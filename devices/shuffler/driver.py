@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from devices.driver import Driver
+from devices.edge_log import EDGE_LOG, EdgeLog, GetEdgeLog
 from devices.shuffler import messages as m
 from devices.shuffler.state import DeckEjected
-from devices.edge_log import EDGE_LOG, GetEdgeLog, EdgeLog
 from firmware_bridge.errors import ConfigurationError
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from typing import Annotated, ClassVar, Final
 import msgspec
 
 from devices.cards import CardBytes, Tally
+from devices.edge_log import EdgeLog, GetEdgeLog
 from devices.path_telemetry import OpticalLevel, TransitTimes
-from devices.edge_log import GetEdgeLog, EdgeLog
 from firmware_bridge.commands import AskCommand, DeviceCommands, GetReport
 from firmware_bridge.messages import U8, U16, U32, CommandId, Message
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from devices.driver_events import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
+from devices.driver_events import CommonEvent, DeviceView, LinkDown, LinkUp, OutcomeLost, Reported, unsettled_after
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Settled
 
@@ -76,8 +76,16 @@ def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:
             return replace(view, door_open=event.open, inside=0 if view.inside == 0 else None)
         case m.Cleared():
             state = m.State.IDLE if event.behind_gate == 0 else m.State.READY
-            return replace(view, state=state, inside=None, counts_certain=False, behind_gate=event.behind_gate, blocked=0,
-                           outside=None, ended=None)  # fmt: skip
+            return replace(
+                view,
+                state=state,
+                inside=None,
+                counts_certain=False,
+                behind_gate=event.behind_gate,
+                blocked=0,
+                outside=None,
+                ended=None,
+            )
         case m.Completed() | m.Counted() | m.Incomplete() | m.Jam() | m.Stopped() | m.Fault():
             return _fold_end(view, event)
         case m.TakenIn() | m.Delivered() | m.StoreChanged():
@@ -97,8 +105,15 @@ def _fold_report(view: ShufflerView, s: m.Status) -> ShufflerView:
     replace = msgspec.structs.replace
     if isinstance(s, m.Inventory):
         view = replace(view, in_chute=s.in_chute, outside=s.outside)
-    return replace(view, state=s.state, mode=s.mode, door_open=s.door_open, inside=s.inside, counts_certain=s.inside is not None,
-                   behind_gate=s.behind_gate)  # fmt: skip
+    return replace(
+        view,
+        state=s.state,
+        mode=s.mode,
+        door_open=s.door_open,
+        inside=s.inside,
+        counts_certain=s.inside is not None,
+        behind_gate=s.behind_gate,
+    )
 
 
 def _fold_progress(view: ShufflerView, event: m.Progress) -> ShufflerView:

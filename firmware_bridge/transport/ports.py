@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from firmware_bridge.errors import BadPort
-from firmware_bridge.transport.serial import PORT_FORMS, open_serial, is_serial_address
+from firmware_bridge.transport.serial import PORT_FORMS, is_serial_address, open_serial
 
 if TYPE_CHECKING:
     from firmware_bridge.wire import Transport

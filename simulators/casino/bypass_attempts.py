@@ -14,7 +14,7 @@ import msgspec
 from simulators.casino.dealer import DEALER, FLOOR, TECHNICIAN
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import Command, StateChanged, RequestRefused
+from table_controller.table.decisions import Command, RequestRefused, StateChanged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,9 +25,9 @@ from table_controller.table.decisions import (
     Booked,
     Finding,
     HoldOpened,
-    StateChanged,
     Prompt,
     RequestRefused,
+    StateChanged,
     WagersReturned,
 )
 
@@ -122,7 +122,9 @@ class DeckChecker:
         self.bad_rounds: list[int] = []  # dealt from an incomplete deck before any check could detect it
         self._whole = casino.edition.cards.count
         self.dealt_since_check: dict[str, list[int]] = {}  # rounds dealt from each deck since a check found it whole
-        self.dealt_before_check: dict[str, list[int]] = {}  # and before that check, if hands made it: another check must confirm it
+        self.dealt_before_check: dict[
+            str, list[int]
+        ] = {}  # and before that check, if hands made it: another check must confirm it
         self.dealt_since_face_check: dict[str, list[int]] = {}  # the same, since its faces were checked
         self._unlisted: dict[str, list[int]] = {}  # rounds dealt from an incomplete deck and not listed yet
         self._asked: dict[int, Prompt] = {}
@@ -144,7 +146,9 @@ class DeckChecker:
         for number, deck, whole in self.casino.dealt_rounds[self._dealt :]:
             self._dealt += 1
             if not whole and deck in self.known_bad:
-                raise InvariantBroken("bad deck", f"round {number} is dealt from {deck}, which {self.known_bad[deck]} found wrong")
+                raise InvariantBroken(
+                    "bad deck", f"round {number} is dealt from {deck}, which {self.known_bad[deck]} found wrong"
+                )
             self.dealt_since_check.setdefault(deck, []).append(number)
             self.dealt_since_face_check.setdefault(deck, []).append(number)
             if not whole:
@@ -164,9 +168,14 @@ class DeckChecker:
     def _listed(self, finding: Finding) -> None:
         """Check that the affected rounds are those dealt since a good check, with no bad round left out."""
         deck, rounds = finding.deck or "", list(finding.rounds)
-        right = self.dealt_before_check.get(deck, []) + self.dealt_since_check.get(deck, []), self.dealt_since_face_check.get(deck, [])
+        right = (
+            self.dealt_before_check.get(deck, []) + self.dealt_since_check.get(deck, []),
+            self.dealt_since_face_check.get(deck, []),
+        )
         if rounds not in right:
-            raise InvariantBroken("affected rounds", f"{deck}: listed {rounds}, dealt since it was found whole {right[0]}")
+            raise InvariantBroken(
+                "affected rounds", f"{deck}: listed {rounds}, dealt since it was found whole {right[0]}"
+            )
         left_out = [number for number in self._unlisted.pop(deck, []) if number not in rounds]
         if left_out:
             raise InvariantBroken("affected rounds", f"{deck}: {left_out} were dealt from bad cards and are not listed")
@@ -184,7 +193,9 @@ class DeckChecker:
                 real -= self.casino.world.playing_cards(
                     f"{event.slot}/slot"
                 )  # came out before and is still in the slot
-                self._checked(self.casino.truth.deck_back_in(event.slot), event.count, real, f"the count of {event.slot}")
+                self._checked(
+                    self.casino.truth.deck_back_in(event.slot), event.count, real, f"the count of {event.slot}"
+                )
             case ev.StackOut():
                 self._out += event.count
             case ev.Answer() if event.prompt in self._asked:
@@ -195,7 +206,12 @@ class DeckChecker:
             self._out += 1  # dealt from the stub by hand
         if prompt.kind not in _CHECKS:
             return
-        deck = prompt.deck or self.casino.truth.deck_back_in("shoe.1") or self.casino.controller.table.state.round.deck or ""
+        deck = (
+            prompt.deck
+            or self.casino.truth.deck_back_in("shoe.1")
+            or self.casino.controller.table.state.round.deck
+            or ""
+        )
         if prompt.kind == "face_check":
             self.dealt_since_face_check.pop(deck, None)
         elif event.number is None:
@@ -207,7 +223,9 @@ class DeckChecker:
 
     def _good(self, deck: str, *, hands: bool) -> None:
         """A check found a deck complete. A second hand count with no deal in between is the same check."""
-        self.dealt_before_check[deck] = (self.dealt_since_check.get(deck) or self.dealt_before_check.get(deck, [])) if hands else []
+        self.dealt_before_check[deck] = (
+            (self.dealt_since_check.get(deck) or self.dealt_before_check.get(deck, [])) if hands else []
+        )
         self.dealt_since_check[deck] = []
 
     def _checked(
@@ -250,7 +268,9 @@ class MoneyChecker:
         self.returned: Counter[tuple[int, int]] = Counter()
         self.settled: set[tuple[int, int]] = set()
         rules = casino.controller.table.context.meter
-        self.oracle = None if rules is None else JournalMoneyOracle(rules)  # the same money, computed from what people did
+        self.oracle = (
+            None if rules is None else JournalMoneyOracle(rules)
+        )  # the same money, computed from what people did
         self.reconciled = 0  # rounds after which everything agreed
         self._accounts: Counter[str] = Counter()
         self._decided: set[tuple[int, int]] = set()  # rounds and seats where a floorperson confirmed a bet
@@ -331,7 +351,9 @@ class MoneyChecker:
                 raise InvariantBroken("hits", f"envy was booked as {oracle.envy} and handed out as {people.envy}")
             for key, paid in oracle.paid.items():
                 if paid.hand != people.hand_of(*key):
-                    raise InvariantBroken("hits", f"round and seat {key}: paid for {paid.hand}, and it was another hand")
+                    raise InvariantBroken(
+                        "hits", f"round and seat {key}: paid for {paid.hand}, and it was another hand"
+                    )
 
 
 # --- rounds -----------------------------------------------------------------------------------------------------------
@@ -362,7 +384,9 @@ class RoundChecker:
                 case WagersReturned(seat=None):
                     self.voids[decision.round] = decision.settled
                 case BetSettled() if decision.round in self.voids and "progressive" not in self.voids[decision.round]:
-                    raise InvariantBroken("void round", f"round {decision.round} is void, and seat {decision.seat} is settled")
+                    raise InvariantBroken(
+                        "void round", f"round {decision.round} is void, and seat {decision.seat} is settled"
+                    )
 
     def check_idle(self) -> None:
         """Check that void rounds kept nothing."""
@@ -370,7 +394,9 @@ class RoundChecker:
             if number in self.complete:
                 raise InvariantBroken("void round", f"round {number} was void, and is complete")
             kept = [slot for _, slot in self.casino.people.collected.get(number, [])]
-            left = [slot for slot in kept if (number, int(slot.rpartition(".")[2])) not in self.casino.people.standing_bets]
+            left = [
+                slot for slot in kept if (number, int(slot.rpartition(".")[2])) not in self.casino.people.standing_bets
+            ]
             if "progressive" not in self.voids[number] and left:
                 raise InvariantBroken("void round", f"round {number} was void, and its chips are in the tray")
 
@@ -405,7 +431,9 @@ class MachineChecker:
             if slot.state != "in_service":
                 continue
             if name in self._dead and self._loop.time() - self._dead[name] > _UNNOTICED:
-                raise InvariantBroken("service", f"the box has {name} in service, and it has had no power for {_UNNOTICED:g} s")
+                raise InvariantBroken(
+                    "service", f"the box has {name} in service, and it has had no power for {_UNNOTICED:g} s"
+                )
             inside = getattr(self.casino.slots[name].view, "inside", None)
             if inside is not None and name.startswith("shuffler."):
                 real = self.casino.machines[name].mechanics.inside()  # type: ignore[attr-defined]

@@ -15,7 +15,16 @@ from devices.shaker import messages as shaker
 from devices.shoe import messages as shoe
 from devices.shuffler import state as shuffler_state
 from firmware_bridge.errors import BadFault
-from simulators.casino.technician import DEALER, FLOOR, MANY_LOOKS, OTHER_FLOOR, ACTION_TIME_S, QUARANTINE, TECHNICIAN, Technician
+from simulators.casino.technician import (
+    ACTION_TIME_S,
+    DEALER,
+    FLOOR,
+    MANY_LOOKS,
+    OTHER_FLOOR,
+    QUARANTINE,
+    TECHNICIAN,
+    Technician,
+)
 from simulators.world.chips import RAIL as CHIP_RAIL
 from simulators.world.chips import TRAY as CHIP_TRAY
 from simulators.world.chips import player_hand
@@ -415,7 +424,9 @@ class SimulatedPeople(Technician):
         machine.inject("shake:times=1")
 
     async def _collect(self, prompt: Prompt) -> None:
-        left = self.casino.count_inside("shoe.1", prompt.deck or "") if self.casino.edition.shuffle_after == "shoe" else 0
+        left = (
+            self.casino.count_inside("shoe.1", prompt.deck or "") if self.casino.edition.shuffle_after == "shoe" else 0
+        )
         if left:  # the remaining cards, past the counter
             await self._draw(left, prompt)
         if not self._is_still_asked(prompt):  # the shoe was emptied meanwhile

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import StateChanged, Prompt, RequestRefused
+from table_controller.table.decisions import Prompt, RequestRefused, StateChanged
 
 if TYPE_CHECKING:
     from simulators.casino.table import CasinoTable

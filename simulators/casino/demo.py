@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.text import Text
 
 from simulators.casino import fault_schedule
-from simulators.casino.table_picture import EVENTS, draw_table
+from simulators.casino.fault_schedule import TABLE_SLOT, Mishap
 from simulators.casino.service_table import ServiceTable
 from simulators.casino.soak import SoakTable
-from simulators.casino.fault_schedule import TABLE_SLOT, Mishap
+from simulators.casino.table_picture import EVENTS, draw_table
 from table_controller.journal.record_text import to_words
 from table_controller.ledger.money import format_dollars
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import (
     BetAccepted,
-    HoldCleared,
     Finding,
-    HoldOpened,
     HitClaimed,
     HitRebooked,
+    HoldCleared,
+    HoldOpened,
     StateChanged,
     WagersReturned,
 )
@@ -33,8 +33,8 @@ from table_controller.table.decisions import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simulators.casino.soak import SoakFigures
     from simulators.casino.fault_schedule import FaultLevel
+    from simulators.casino.soak import SoakFigures
     from simulators.casino.table import CasinoTable
     from table_controller.cli.render.screen import Screen
     from table_controller.table.decisions import Decision

@@ -7,8 +7,8 @@ from itertools import count
 from random import Random
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from devices.kinds import D, Kind, V
 from devices.driver_events import Reported
+from devices.kinds import D, Kind, V
 from devices.shuffler.driver import ShufflerDriver
 from devices.shuffler.state import ShufflerView
 from firmware_bridge.handshake import Trust

@@ -18,14 +18,14 @@ from table_controller.journal.chain import (
     FIRST_SEQ,
     FORMAT,
     GENESIS,
-    ZERO_HEAD,
     SNAPSHOT,
     START,
     STOP,
+    ZERO_HEAD,
     ChainBroken,
+    ChainVerdict,
     NewRecord,
     Record,
-    ChainVerdict,
     chain_records,
     check_limits,
     check_records,
@@ -159,7 +159,9 @@ class DiskStore:
         clean = True
         if self.disk.records:
             snapshot = self.latest_snapshot()
-            verdict = self.verify(None if snapshot is None or expected_head is not None else snapshot.seq + 1, expected_head)
+            verdict = self.verify(
+                None if snapshot is None or expected_head is not None else snapshot.seq + 1, expected_head
+            )
             if not verdict.ok:
                 raise JournalDamaged(f"record {verdict.bad}: {verdict.why}", verdict.bad)
             clean = self.disk.records[-1].kind == STOP

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 
 from firmware_bridge.errors import BadFault, UsageError
-from simulators.engine.faults import TABLE_KIND, parse_fault
 from simulators.casino.dealer import DEALER
 from simulators.casino.table_layout import keypad_and_sign, table_slots
+from simulators.engine.faults import TABLE_KIND, parse_fault
 from table_controller.table import events as ev
 
 if TYPE_CHECKING:
-    from simulators.engine.faults import InjectedFault
     from simulators.casino.table import CasinoTable
+    from simulators.engine.faults import InjectedFault
 
 FaultLevel = Literal["none", "some", "storm"]
 FAULT_LEVELS: Final[tuple[FaultLevel, ...]] = ("none", "some", "storm")
@@ -58,9 +58,7 @@ def parse_mishap(text: str) -> Mishap:
         number, _, moment = when.partition("@")
         mishap = Mishap(int(number), float(moment), slot, fault)
     except ValueError:
-        raise UsageError(
-            f"{text!r} is not a mishap; write for example '17@12.5 shuffler.1 jam:segment=lift'"
-        ) from None
+        raise UsageError(f"{text!r} is not a mishap; write for example '17@12.5 shuffler.1 jam:segment=lift'") from None
     kind = mishap.slot.partition(".")[0]
     try:
         parse_fault(mishap.fault, kind)

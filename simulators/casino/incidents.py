@@ -44,7 +44,9 @@ class Incident(msgspec.Struct, frozen=True):
     models: dict[str, str] = {}
     choices: dict[str, Any] = {}
     decks: tuple[str, ...] = ("blue", "red")
-    before_response: Callable[[CasinoTable], Awaitable[bypass_attempts.BypassAttempts]] | None = None  # what staff do before they follow the box
+    before_response: Callable[[CasinoTable], Awaitable[bypass_attempts.BypassAttempts]] | None = (
+        None  # what staff do before they follow the box
+    )
     limit: str = ""  # what no check of this table can detect, and the countermeasure
 
 
@@ -178,7 +180,9 @@ def _find_trigger(casino: CasinoTable, mark: int, triggers: tuple[str, ...]) -> 
 def _complete(casino: CasinoTable, mark: int, incident: Incident) -> bool:
     """Return whether the box has found everything that it must find."""
     kinds = {finding.kind for finding in _findings(casino, mark)}
-    return _find_trigger(casino, mark, incident.expected_triggers) is not None and kinds >= set(incident.expected_findings)
+    return _find_trigger(casino, mark, incident.expected_triggers) is not None and kinds >= set(
+        incident.expected_findings
+    )
 
 
 def _dealt_when_found(casino: CasinoTable, mark: int, triggers: tuple[str, ...]) -> int:
@@ -225,8 +229,16 @@ async def replay_late_bet(seed: int = 1) -> IncidentResult:
         result = (
             f"{went.collected} chips collected for {len(went.accepted)} accepted bets, {len(went.returned)} returned"
         )
-        return IncidentResult("late_bet", LATE_BET, "-", len(casino.dealt_rounds), noticed=bool(went.returned) and went.dealt,
-                      passed=int(not right), attempts=len(went.placed), special_result=result)  # fmt: skip
+        return IncidentResult(
+            "late_bet",
+            LATE_BET,
+            "-",
+            len(casino.dealt_rounds),
+            noticed=bool(went.returned) and went.dealt,
+            passed=int(not right),
+            attempts=len(went.placed),
+            special_result=result,
+        )
     finally:
         await casino.close()
 
@@ -242,7 +254,9 @@ async def replay_rogue(seed: int = 1) -> IncidentResult:
             await casino.close()
         results.append(f"wrong {wrong}: {'served' if went.served else 'never in service'} ({went.cause})")
         passed += went.served or went.opened or "shuffler_missing" not in went.reasons
-    return IncidentResult("rogue_shuffler", ROGUE, "-", noticed=not passed, attempts=2, passed=passed, special_result="; ".join(results))
+    return IncidentResult(
+        "rogue_shuffler", ROGUE, "-", noticed=not passed, attempts=2, passed=passed, special_result="; ".join(results)
+    )
 
 
 def _distrust(seed: int, wrong: str) -> Trust:

@@ -15,9 +15,9 @@ from table_controller.table.decisions import (
     BetAccepted,
     BetReturned,
     MeterSet,
-    StateChanged,
     Prompt,
     RequestRefused,
+    StateChanged,
     WagersReturned,
 )
 from table_controller.table.hits import NO_WIN

@@ -10,16 +10,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import BadFault
-from simulators.engine.faults import known_faults
 from simulators.casino.dealer import SimulatedPeople
 from simulators.casino.table import CasinoTable
+from simulators.engine.faults import known_faults
 from table_controller.access import people_file as people
+from table_controller.access.pin_check import PinChecker
 from table_controller.config import PanelConfig
 from table_controller.host.data_folder import FAULT_REPORTS
 from table_controller.maintenance.fault_reports import FaultReports
 from table_controller.maintenance.wear import monitor_wear
 from table_controller.panel.serve import serve
-from table_controller.access.pin_check import PinChecker
 from table_controller.table import state_machines as mc
 
 if TYPE_CHECKING:

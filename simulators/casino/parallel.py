@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from simulators.casino import soak
-from simulators.casino.soak import SoakFigures, SoakFailure
 from simulators.casino.fault_schedule import Mishap
+from simulators.casino.soak import SoakFailure, SoakFigures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import CredentialRefused
 from firmware_bridge.transport.memory import MemoryTransport
-from simulators.engine.hosts.memory import MemoryHost
-from simulators.casino.disk import PowerCut
 from simulators.casino.device_bench import trust_for
-from table_controller.controller.plan import SlotPlan, Plan
+from simulators.casino.disk import PowerCut
+from simulators.engine.hosts.memory import MemoryHost
 from table_controller.access.people_file import PeopleFile
+from table_controller.controller.plan import Plan, SlotPlan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from firmware_bridge.handshake import Trust
     from simulators.casino.disk import Disk
     from simulators.engine.machine import SimulatedMachine
+    from table_controller.access.people_file import CredentialHolder
     from table_controller.controller.box import Box
     from table_controller.controller.plan import PeopleSource
-    from table_controller.access.people_file import CredentialHolder
     from table_controller.host.quota import Origin
     from table_controller.rulebook import Edition, Submission
 
@@ -166,4 +166,4 @@ def make_plan(
     return Plan("simulated table", edition, submission, places, credentials, is_development=True)
 
 
-__all__ = ["SimulatedClock", "Mains", "NoCredentials", "PowerCut", "make_plan"]
+__all__ = ["Mains", "NoCredentials", "PowerCut", "SimulatedClock", "make_plan"]

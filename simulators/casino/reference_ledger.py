@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from table_controller.ledger.meter import MeterRules
-    from table_controller.rulebook.texts import PaytableLine, Paytable
+    from table_controller.rulebook.texts import Paytable, PaytableLine
 
 ClaimState = Literal["open", "table", "hand"]
 _NOTHING: Final = Fraction(0)
@@ -191,7 +191,9 @@ class ReferenceLedger(msgspec.Struct):
         room = part if self.limit is None else max(_NOTHING, Fraction(self.limit, accounts.DOLLAR) - meter)
         added = min(part, room)
         set_aside = unit * Fraction(printed.reserve_percent or 0, 100)
-        self.bets.append(ReferenceBet(seat, to_micro(unit), to_micro(added), to_micro(set_aside), to_micro(part - added)))
+        self.bets.append(
+            ReferenceBet(seat, to_micro(unit), to_micro(added), to_micro(set_aside), to_micro(part - added))
+        )
 
     def correct(self, amount: int) -> None:
         """Correct the meter between two rounds."""

@@ -14,10 +14,10 @@ import msgspec
 
 from devices.kinds import kind_named
 from firmware_bridge.errors import LinkClosed, NoBox, PitboxError
+from simulators.casino.table import CasinoTable
+from simulators.casino.table_layout import BENCH_PEOPLE, BENCH_PIN, table_toml, write_bench_people
 from simulators.engine.control import write_trust_files
 from simulators.engine.hosts.pty import PtyHost
-from simulators.casino.table import CasinoTable
-from simulators.casino.table_layout import BENCH_PEOPLE, BENCH_PIN, write_bench_people, table_toml
 from table_controller.access.control_client import BoxClient
 from table_controller.access.event_json import event_from_json
 from table_controller.journal import former_names, reader

@@ -11,9 +11,9 @@ import asyncio
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from devices.driver_events import LinkUp, Reported
 from devices.kinds import KINDS, kind_named
 from devices.message_registry import KIND_MESSAGES, union_members
-from devices.driver_events import LinkUp, Reported
 from devices.service import Service
 from firmware_bridge import frame as fr
 from firmware_bridge.capture import CapturedFrame
@@ -22,7 +22,13 @@ from firmware_bridge.errors import BadCapture, PitboxError, PortMissing
 from firmware_bridge.handshake import Trust
 from firmware_bridge.keys import ApprovedFirmware, DeviceKey
 from firmware_bridge.messages import DeviceHello, encode
-from simulators.engine.recorded_machine import RecordedMachine, RecordedMessage, RecordedSession, read_message, split_sessions
+from simulators.engine.recorded_machine import (
+    RecordedMachine,
+    RecordedMessage,
+    RecordedSession,
+    read_message,
+    split_sessions,
+)
 from table_controller.controller.slot import Slot
 from table_controller.diagnosis.fault_report import FrameAtFault
 
@@ -161,7 +167,9 @@ class _Player:
             raise PortMissing("the recording has not begun")
         return await self._machine.open()
 
-    async def _session(self, session: RecordedSession, hello: DeviceHello, key: DeviceKey, slot: Slot[Any, Any]) -> None:
+    async def _session(
+        self, session: RecordedSession, hello: DeviceHello, key: DeviceKey, slot: Slot[Any, Any]
+    ) -> None:
         loop = asyncio.get_running_loop()
         wait = self._began + session.messages[0].at - loop.time()
         if wait > 0:

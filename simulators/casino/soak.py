@@ -19,8 +19,8 @@ from simulators.casino.checkers import InvariantBroken, TableCheckers
 from simulators.casino.dealer import FLOOR, SimulatedPeople
 from simulators.casino.fault_schedule import Mishap, draw_schedule, inject_mishap
 from simulators.casino.table import CHOICES, CasinoTable
-from simulators.casino.winning_players import WinningPlayers
 from simulators.casino.table_layout import keypad_and_sign, progressive_choices
+from simulators.casino.winning_players import WinningPlayers
 from simulators.engine.virtual_time import run_virtual
 from simulators.world.chips import player_hand
 from table_controller.table import events as ev
@@ -92,7 +92,9 @@ class SoakFailure(msgspec.Struct, frozen=True):
 class SoakTable:
     """One table of a soak."""
 
-    def __init__(self, game: str, seed: int, mishaps: Sequence[Mishap], make: Callable[..., CasinoTable] = CasinoTable) -> None:
+    def __init__(
+        self, game: str, seed: int, mishaps: Sequence[Mishap], make: Callable[..., CasinoTable] = CasinoTable
+    ) -> None:
         """`make` builds the table; a faulty one shows whether the checkers detect it."""
         self.figures = SoakFigures()
         self.round = 0
@@ -220,7 +222,11 @@ async def resume_play(casino: CasinoTable) -> None:
         if casino.controller.table.state.round.state == mc.BETTING:
             await casino.round()
             continue
-        if casino.controller.table.state.round.state == mc.IDLE and not await _new_deck(casino) and not casino.is_box_down:
+        if (
+            casino.controller.table.state.round.state == mc.IDLE
+            and not await _new_deck(casino)
+            and not casino.is_box_down
+        ):
             return
     if casino.is_box_down or casino.controller.table.state.round.state != mc.IDLE:
         raise InvariantBroken("stuck", f"the round stays {casino.controller.table.state.round.state}; {_why(casino)}")

@@ -6,12 +6,12 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
 from simulators.casino.dealer import DEALER, FLOOR, LAYOUT, SimulatedPeople
-from simulators.casino.disk import Disk, DiskWriter, PowerCut
-from simulators.casino.power import SimulatedClock, Mains, NoCredentials, make_plan
-from simulators.casino.quiescence import QuiescenceWait
 from simulators.casino.deck_truth import DeckTruth
-from simulators.kinds.models import make_machine
+from simulators.casino.disk import Disk, DiskWriter, PowerCut
+from simulators.casino.power import Mains, NoCredentials, SimulatedClock, make_plan
+from simulators.casino.quiescence import QuiescenceWait
 from simulators.casino.table_layout import CHOICES, table_slots
+from simulators.kinds.models import make_machine
 from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import TRAY as CHIP_TRAY
 from simulators.world.chips import Chips
@@ -20,8 +20,8 @@ from table_controller.controller.box import Box
 from table_controller.journal.records import VERSION
 from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
-from table_controller.table import state_machines as mc
 from table_controller.table import shuffling
+from table_controller.table import state_machines as mc
 from table_controller.table.dealing import first_deal_cards
 from table_controller.table.decisions import StateChanged
 

@@ -115,7 +115,9 @@ def _cards(table: Table, place: int) -> Text:
         return Text("in slot", "cyan")
     if place in round_.to_deal:
         return Text("waits", _QUIET)
-    return Text("▮" * table.context.edition.hand.first_deal, "cyan") if place in places_dealt(table.context) else _NOTHING
+    return (
+        Text("▮" * table.context.edition.hand.first_deal, "cyan") if place in places_dealt(table.context) else _NOTHING
+    )
 
 
 # --- machines --------------------------------------------------------------------------------------------------------

@@ -109,7 +109,12 @@ class Technician(ABC):
             needs_visit = slot.state in (FAULTED, CLEARED) or self._doubted[name] > MANY_LOOKS
             if slot.kind == "bet_sensor" and state.round.state != IDLE:
                 continue  # its latch is kept until the round is over
-            if self._doubted[name] > MANY_LOOKS and not state.holds and not self.is_busy and self._report(name, slot.kind):
+            if (
+                self._doubted[name] > MANY_LOOKS
+                and not state.holds
+                and not self.is_busy
+                and self._report(name, slot.kind)
+            ):
                 self._doubted[name] = 0
                 return True
             if needs_visit and name not in named and not self.is_busy:

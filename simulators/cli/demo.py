@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError, UsageError
-from simulators.cli.jobs import RoundProgress, add_jobs, read_jobs
 from simulators.casino.fault_schedule import FAULT_LEVELS
 from simulators.casino.table_layout import GAMES
+from simulators.cli.jobs import RoundProgress, add_jobs, read_jobs
 from table_controller.cli import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -78,10 +78,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
-    from simulators.casino.broker import run_broker, parse_broker, unreachable_reason
+    from simulators.casino.broker import parse_broker, run_broker, unreachable_reason
     from simulators.casino.checkers import InvariantBroken
-    from simulators.casino.service_table import ServiceTable
     from simulators.casino.demo import DemoShow, DemoTable, choose_mishaps
+    from simulators.casino.service_table import ServiceTable
 
     this = asyncio.current_task()
     assert this is not None
@@ -112,8 +112,8 @@ async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
 
 
 def _fast(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
-    from simulators.casino.parallel import TableRun, play_all
     from simulators.casino.fault_schedule import draw_schedule
+    from simulators.casino.parallel import TableRun, play_all
 
     games = [args.game] if args.game else list(GAMES)
     most = max(1, min(_FAST_TABLE, rounds // len(games)))

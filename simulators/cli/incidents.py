@@ -13,7 +13,7 @@ from firmware_bridge.errors import UsageError
 if TYPE_CHECKING:
     import argparse
 
-    from simulators.casino.incidents import Listed, IncidentResult
+    from simulators.casino.incidents import IncidentResult, Listed
 
 HEADS: Final = ("incident", "hands, theirs", "ours", "rounds listed as affected", "clause", "")
 _BAR: Final = 46
@@ -48,7 +48,14 @@ def show_incidents(args: argparse.Namespace) -> int:
 
 def _row(replay: IncidentResult) -> tuple[str, ...]:
     clauses = ", ".join(replay.clauses)
-    return replay.id, replay.published_hands, replay.result_text, _listed(replay.listed), clauses, "" if replay.is_good else "NOT GOOD"
+    return (
+        replay.id,
+        replay.published_hands,
+        replay.result_text,
+        _listed(replay.listed),
+        clauses,
+        "" if replay.is_good else "NOT GOOD",
+    )
 
 
 def _listed(listed: Listed) -> str:

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _serve(args: argparse.Namespace) -> None:
-    from simulators.casino.panel import PINS, people_file, serve_panel, make_silent_table, run_hands
+    from simulators.casino.panel import PINS, make_silent_table, people_file, run_hands, serve_panel
 
     def ready(port: int) -> None:
         print(f"http://127.0.0.1:{port}/   /dealer /floor /technician /bench /sign")

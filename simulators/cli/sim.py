@@ -10,16 +10,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import UsageError
-from simulators.usbip.packets import DEFAULT_PORT
+from simulators.casino.table_layout import (
+    BENCH_PEOPLE,
+    BENCH_PIN,
+    GAMES,
+    START_DEVICES,
+    make_machines,
+    table_slots,
+    table_toml,
+    write_bench_people,
+)
 from simulators.cli import soak
 from simulators.cli.incidents import show_incidents
-from simulators.engine.control import ControlServer, send_request, write_trust_files, list_running, runtime_folder
+from simulators.engine.control import ControlServer, list_running, runtime_folder, send_request, write_trust_files
 from simulators.engine.faults import ACTS_ON, COMMON_FAULTS, FAULTS_BY_KIND, check_fault_name, parse_fault
 from simulators.engine.hosts.pty import PtyHost
 from simulators.engine.hosts.usb import UsbHost
 from simulators.kinds.models import MODELS, make_machine
-from simulators.mutants import check_mutant, apply_mutant
-from simulators.casino.table_layout import BENCH_PEOPLE, BENCH_PIN, GAMES, START_DEVICES, write_bench_people, table_slots, make_machines, table_toml
+from simulators.mutants import apply_mutant, check_mutant
+from simulators.usbip.packets import DEFAULT_PORT
 from simulators.usbip.server import UsbIpServer
 from table_controller.cli.subcommands import Subcommands, run
 
@@ -51,7 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     up.add_argument(
         "--game", choices=list(GAMES), default="face_up_pai_gow", help=f"with {TABLE}: the game of the table"
     )
-    up.add_argument("--start", choices=list(START_DEVICES), help=f"with {TABLE}: how the starting position is determined")
+    up.add_argument(
+        "--start", choices=list(START_DEVICES), help=f"with {TABLE}: how the starting position is determined"
+    )
     up.add_argument("--name", help="its slot name, and the name of its port (default: its kind and .1)")
     up.add_argument("--seed", type=int, default=0, help="the same seed gives the same machine (default 0)")
     up.add_argument("--speed", type=float, default=1.0, help="how many times faster than a real machine (default 1)")
@@ -74,7 +85,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     show = command("list", "list the running machines", "list --folder /tmp/table", _list)
     faults = command("faults", "list the faults that can be injected", "faults shuffler", _faults)
-    faults.add_argument("kind", nargs="?", choices=list(FAULTS_BY_KIND), metavar="KIND", help="only faults of this kind")
+    faults.add_argument(
+        "kind", nargs="?", choices=list(FAULTS_BY_KIND), metavar="KIND", help="only faults of this kind"
+    )
 
     incidents = command(
         "incidents",

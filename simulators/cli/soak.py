@@ -9,14 +9,14 @@ import shlex
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import UsageError
-from simulators.cli.jobs import RoundProgress, add_jobs, read_jobs
 from simulators.casino.fault_schedule import FAULT_LEVELS
 from simulators.casino.table_layout import GAMES
+from simulators.cli.jobs import RoundProgress, add_jobs, read_jobs
 
 if TYPE_CHECKING:
     import argparse
 
-    from simulators.casino.soak import SoakFigures, SoakFailure
+    from simulators.casino.soak import SoakFailure, SoakFigures
 
 ALL: Final = "all"
 
@@ -39,10 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def soak(args: argparse.Namespace) -> int:
     """Play; return 0 if every promise held, 1 if one was broken."""
+    from simulators.casino.fault_schedule import parse_mishap
     from simulators.casino.parallel import TableRun, play_all
     from simulators.casino.soak import GAMES as FIVE
     from simulators.casino.soak import shrink, tables
-    from simulators.casino.fault_schedule import parse_mishap
 
     if not 1 <= args.rounds <= 10_000_000:
         raise UsageError("--rounds takes a number from 1 to 10000000")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, Union, get_arg
 from firmware_bridge.errors import BadFault
 from firmware_bridge.keys import ApprovedFirmware, DeviceKey
 from firmware_bridge.messages import DeviceHello
+from simulators.engine.board import Board
 from simulators.engine.device_clock import DeviceClock
 from simulators.engine.faults import describe, parse_fault
-from simulators.engine.board import Board
 from simulators.world.cards import World
 
 if TYPE_CHECKING:

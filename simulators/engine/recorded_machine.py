@@ -91,7 +91,9 @@ def split_sessions(packets: Iterable[CapturedFrame], began_ns: int) -> list[Reco
 class RecordedMachine:
     """Plays one session. `open` is its port; `play` sends its events at their times and returns after the last one."""
 
-    def __init__(self, session: RecordedSession, hello: DeviceHello, key: DeviceKey, rng: Random, messages: Any) -> None:
+    def __init__(
+        self, session: RecordedSession, hello: DeviceHello, key: DeviceKey, rng: Random, messages: Any
+    ) -> None:
         self.unanswered: list[str] = []  # questions of the driver without a recorded answer
         self._session = session
         self._hello = hello

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simulators.kinds.bet_sensor.machine import SimulatedBetSensor
 from simulators.kinds.button.machine import SimulatedButton
-from simulators.kinds.shuffler.continuous_machine import SimulatedContinuousShuffler
 from simulators.kinds.keypad.machine import SimulatedKeypad
 from simulators.kinds.meter_sign.machine import SimulatedMeterSign
 from simulators.kinds.rng.machine import SimulatedRng
 from simulators.kinds.shaker.machine import SimulatedShaker
 from simulators.kinds.shoe.machine import SimulatedManualShoe, SimulatedShoe
+from simulators.kinds.shuffler.continuous_machine import SimulatedContinuousShuffler
 from simulators.kinds.shuffler.machine import SimulatedShuffler
 
 if TYPE_CHECKING:
@@ -50,10 +50,14 @@ MODELS: Final = {
     ),
     "bet-sensor": MachineModel(SimulatedBetSensor, "a seat's bet sensor with a player", "watch", "place_bet"),
     "keypad": MachineModel(SimulatedKeypad, "the dealer's keypad", "watch", "press:key=start_game"),
-    "meter-sign": MachineModel(SimulatedMeterSign, "a sign that shows the meter", "shown", "dead_digit:row=value,digit=2"),
+    "meter-sign": MachineModel(
+        SimulatedMeterSign, "a sign that shows the meter", "shown", "dead_digit:row=value,digit=2"
+    ),
     "shaker": MachineModel(SimulatedShaker, "a dice shaker with three dice", "roll", "lean"),
     "rng": MachineModel(SimulatedRng, "a number generator from 1 to 7 with a display", "draw", "noise_stuck"),
-    "button": MachineModel(SimulatedButton, "a flat button and the mat that senses it", "where", "slide_button:toward=2"),
+    "button": MachineModel(
+        SimulatedButton, "a flat button and the mat that senses it", "where", "slide_button:toward=2"
+    ),
     "shoe": MachineModel(SimulatedShoe, "an automated dealing shoe", "load", "jam:segment=exit,card=5"),
     "shoe-manual": MachineModel(
         SimulatedManualShoe, "a manual dealing shoe that counts what is drawn", "load", "draw:cards=7"

@@ -9,8 +9,27 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import UsageError
-from simulators.mutants import bet_sensor, bet_sensor_chips, button, commands, framing, handshake, keypad, meter_sign, payloads, receiving, rng, sealing, shaker, shoe, shoe_faults, shuffler, shuffler_faults, shuffler_models
-from simulators.mutants import retransmission
+from simulators.mutants import (
+    bet_sensor,
+    bet_sensor_chips,
+    button,
+    commands,
+    framing,
+    handshake,
+    keypad,
+    meter_sign,
+    payloads,
+    receiving,
+    retransmission,
+    rng,
+    sealing,
+    shaker,
+    shoe,
+    shoe_faults,
+    shuffler,
+    shuffler_faults,
+    shuffler_models,
+)
 
 if TYPE_CHECKING:
     from simulators.engine.machine import SimulatedMachine

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.bet_sensor import messages as m
-from simulators.mutants.bet_sensor import R, S, at_boot, at_latch, at_lock, allow_command, set_memory
-from simulators.mutants.mutant_tools import MutantGroup, replace_refusal, replaced, replace_event, wrap
 from simulators.kinds.bet_sensor.firmware import judge_reading
+from simulators.mutants.bet_sensor import R, S, allow_command, at_boot, at_latch, at_lock, set_memory
+from simulators.mutants.mutant_tools import MutantGroup, replace_event, replace_refusal, replaced, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,10 @@ def withdrawal_has_the_bets_number(machine: SimulatedBetSensor) -> None:
 @GROUP.mutant("BS-22")
 def latches_no_bet(machine: SimulatedBetSensor) -> None:
     """It latches an empty spot though a chip is on it."""
-    at_latch(machine, lambda latch: replaced(latch, lies=m.SpotContent.EMPTY) if latch.content is m.SpotContent.CHIP else latch)
+    at_latch(
+        machine,
+        lambda latch: replaced(latch, lies=m.SpotContent.EMPTY) if latch.content is m.SpotContent.CHIP else latch,
+    )
 
 
 @GROUP.mutant("BS-23")
@@ -165,7 +168,9 @@ def acknowledges_any_number(machine: SimulatedBetSensor) -> None:
 @GROUP.mutant("BS-28")
 def accepts_before_the_latch(machine: SimulatedBetSensor) -> None:
     """Its accepted light goes on for a bet that may still be withdrawn."""
-    allow_command(machine, m.SetLight, lambda message: machine.firmware.state is S.PLACED and message.light is m.Light.ACCEPTED)
+    allow_command(
+        machine, m.SetLight, lambda message: machine.firmware.state is S.PLACED and message.light is m.Light.ACCEPTED
+    )
 
 
 @GROUP.mutant("BS-29")

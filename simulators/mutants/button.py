@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.button import messages as m
-from simulators.mutants.mutant_tools import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
 from simulators.kinds.button.firmware import PRESENT
+from simulators.mutants.mutant_tools import MutantGroup, replace_event, replace_refusal, replace_reply, replaced, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable

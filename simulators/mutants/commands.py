@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.commands import REMEMBERED, Outcome, Report, Settled
 from firmware_bridge.messages import tag_of
-from simulators.mutants.mutant_tools import MutantGroup, each_boot, replace_all_replies, each_session, replaced, wrap
+from simulators.mutants.mutant_tools import MutantGroup, each_boot, each_session, replace_all_replies, replaced, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,9 @@ def _in_memory(machine: SimulatedMachine, method: str, around: Callable[..., Any
 @GROUP.mutant("CM-01")
 def uptime_stands_still(machine: SimulatedMachine) -> None:
     """Its uptime does not advance."""
-    replace_all_replies(machine, lambda message: replaced(message, uptime_s=7) if isinstance(message, Report) else message)
+    replace_all_replies(
+        machine, lambda message: replaced(message, uptime_s=7) if isinstance(message, Report) else message
+    )
 
 
 @GROUP.mutant("CM-01", also="HS-18")

@@ -89,7 +89,7 @@ def forgets_pieces(machine: SimulatedMachine) -> None:
 
     class Forgetful(Framer):
         def feed(self, chunk: bytes) -> list[fr.Frame]:
-            self._rest = b""
+            self._buffer = b""
             return super().feed(chunk)
 
     _with_framer(machine, Forgetful)
@@ -128,8 +128,8 @@ def starts_anew_in_the_middle(machine: SimulatedMachine) -> None:
         def feed(self, chunk: bytes) -> list[fr.Frame]:
             frames = []
             for byte in chunk:
-                if len(self._rest) >= fr.MAX_WIRE - 1:
-                    self._rest = b""
+                if len(self._buffer) >= fr.MAX_WIRE - 1:
+                    self._buffer = b""
                 frames += super().feed(bytes([byte]))
             return frames
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.keypad import messages as m
-from simulators.mutants.mutant_tools import MutantGroup, replace_refusal, replace_reply, replace_all_events, replaced, replace_event, wrap
+from simulators.mutants.mutant_tools import (
+    MutantGroup,
+    replace_all_events,
+    replace_event,
+    replace_refusal,
+    replace_reply,
+    replaced,
+    wrap,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.meter_sign import messages as m
-from simulators.mutants.mutant_tools import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
+from simulators.mutants.mutant_tools import MutantGroup, replace_event, replace_refusal, replace_reply, replaced, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,7 +107,9 @@ def remembers_its_amounts(machine: SimulatedMeterSign) -> None:
 @GROUP.mutant("MS-10")
 def age_of_the_last_question(machine: SimulatedMeterSign) -> None:
     """It reports no age until it is stale."""
-    replace_reply(machine, m.GetStatus, lambda status: replaced(status, age_ms=0) if status.state is S.SHOWING else status)
+    replace_reply(
+        machine, m.GetStatus, lambda status: replaced(status, age_ms=0) if status.state is S.SHOWING else status
+    )
 
 
 @GROUP.mutant("MS-11", also="CM-06")

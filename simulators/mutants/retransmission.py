@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge import frame as fr
 from firmware_bridge.errors import LinkSilent, QueueFull
-from firmware_bridge.link import PROBE_AFTER_S, HEARTBEAT_S, SILENCE_LIMIT_S
+from firmware_bridge.link import HEARTBEAT_S, PROBE_AFTER_S, SILENCE_LIMIT_S
 from simulators.mutants.mutant_tools import MutantGroup, each_link, each_seal, each_session, wrap
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.rng import messages as m
 from firmware_bridge.commands import Outcome
-from simulators.mutants.mutant_tools import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
+from simulators.mutants.mutant_tools import MutantGroup, replace_event, replace_refusal, replace_reply, replaced, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.shaker import messages as m
-from simulators.mutants.mutant_tools import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
+from simulators.mutants.mutant_tools import MutantGroup, replace_event, replace_refusal, replace_reply, replaced, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.path_telemetry import OpticalLevel
 from devices.shoe import messages as m
-from simulators.mutants.mutant_tools import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
+from simulators.mutants.mutant_tools import MutantGroup, replace_event, replace_refusal, replace_reply, replaced, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,7 +146,9 @@ def loads_one_too_many(machine: SimulatedShoe) -> None:
 @GROUP.mutant("SO-11")
 def last_cards_of_a_block_unreported(machine: SimulatedShoe) -> None:
     """While it loads a block it stops reporting progress before the end."""
-    replace_event(machine, m.Progress, lambda event: [] if event.phase is m.Phase.LOADING and event.moved > 45 else [event])
+    replace_event(
+        machine, m.Progress, lambda event: [] if event.phase is m.Phase.LOADING and event.moved > 45 else [event]
+    )
 
 
 @GROUP.mutant("SO-12")

@@ -6,9 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.shoe import messages as m
-from simulators.mutants.shoe import R, S, refuses
-from simulators.mutants.mutant_tools import MutantGroup, replace_refusal, replaced, replace_event, wrap
 from simulators.kinds.shared.card_tracker import SensorPulse
+from simulators.mutants.mutant_tools import MutantGroup, replace_event, replace_refusal, replaced, wrap
+from simulators.mutants.shoe import R, S, refuses
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.path_telemetry import OpticalLevel
 from devices.shuffler import messages as m
-from simulators.mutants.mutant_tools import MutantGroup, replace_reply, replaced, replace_event, wrap
+from simulators.mutants.mutant_tools import MutantGroup, replace_event, replace_reply, replaced, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.shuffler import messages as m
 from devices.edge_log import GetEdgeLog
+from devices.shuffler import messages as m
 from firmware_bridge.commands import Settled
 from firmware_bridge.errors import LinkSilent
+from simulators.mutants.mutant_tools import (
+    MutantGroup,
+    each_session,
+    replace_all_events,
+    replace_event,
+    replace_reply,
+    replaced,
+    wrap,
+)
 from simulators.mutants.shuffler import R, S, refuses, replace_status
-from simulators.mutants.mutant_tools import MutantGroup, replace_reply, replace_all_events, each_session, replaced, replace_event, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from firmware_bridge.errors import LinkError
-    from simulators.usbip.packets import Submit
     from simulators.engine.faults import InjectedFault
+    from simulators.usbip.packets import Submit
 
 # pid.codes reserves this pair for private tests; a machine on the market has its maker's own.
 VENDOR: Final = 0x1209
@@ -47,7 +47,7 @@ def _ignore(_: Any) -> None:
 class Urb:
     """One transfer that a host requested; `ended` is called once, with a negative error number or 0."""
 
-    __slots__ = ("request", "received", "data", "on_end")
+    __slots__ = ("data", "on_end", "received", "request")
 
     def __init__(self, asked: Submit, data: bytes, ended: Callable[[Urb, int, int], None]) -> None:
         self.request = asked
@@ -57,7 +57,9 @@ class Urb:
 
     def end(self, status: int = 0) -> None:
         """End the transfer."""
-        self.on_end(self, status, len(self.received) if self.request.direction == IN else len(self.data) * (status == 0))
+        self.on_end(
+            self, status, len(self.received) if self.request.direction == IN else len(self.data) * (status == 0)
+        )
 
 
 class UsbDevice:

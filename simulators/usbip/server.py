@@ -11,10 +11,10 @@ import logging
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError
-from simulators.usbip import packets
-from simulators.usbip.packets import BadUsbIpPacket, ExportedDevice
 from simulators.usbip import device as usb
+from simulators.usbip import packets
 from simulators.usbip.device import Urb
+from simulators.usbip.packets import BadUsbIpPacket, ExportedDevice
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,13 +10,13 @@ from math import pi, sin
 from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from simulators.kinds.shared.transit_statistics import TransitLog
 from simulators.kinds.shared.card_tracker import LATE_FACTOR
+from simulators.kinds.shared.transit_statistics import TransitLog
 from simulators.kinds.shoe import mechanics
-from simulators.kinds.shuffler import mechanics as shuffler
-from simulators.world.path import PASSING_TIME_S, THRESHOLD, CardPathMechanics
 from simulators.kinds.shoe.mechanics import ShoeMechanics
+from simulators.kinds.shuffler import mechanics as shuffler
 from simulators.kinds.shuffler.mechanics import ShufflerMechanics
+from simulators.world.path import PASSING_TIME_S, THRESHOLD, CardPathMechanics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

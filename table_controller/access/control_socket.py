@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import BadRequest, DataFolderUnusable, NotAllowed, PitboxError
 from firmware_bridge.version import VERSION
-from table_controller.access.requests import MAX_LINE, error_body, encode_line, read_request
-from table_controller.access.session import ClientSession, watcher_quota
-from table_controller.host.status import PROTOCOL, status_of
 from table_controller.access.event_json import event_to_json
+from table_controller.access.requests import MAX_LINE, encode_line, error_body, read_request
+from table_controller.access.session import ClientSession, watcher_quota
 from table_controller.host.quota import Origin, Quota, Rank
+from table_controller.host.status import PROTOCOL, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -196,7 +196,9 @@ class ControlSocket:
                 if not stat.S_ISSOCK(self.path.lstat().st_mode):
                     raise DataFolderUnusable(f"{self.path} exists and is not a socket; the box does not delete it")
                 self.path.unlink()
-            self._server = await asyncio.get_running_loop().create_unix_server(lambda: ClientConnection(self), str(self.path))
+            self._server = await asyncio.get_running_loop().create_unix_server(
+                lambda: ClientConnection(self), str(self.path)
+            )
             self.path.chmod(0o660)
             if self.box.plan.socket_group is not None:
                 os.chown(self.path, -1, grp.getgrnam(self.box.plan.socket_group).gr_gid)
@@ -271,7 +273,11 @@ class ControlSocket:
                 client.session.on_durable(step)
 
     def _on_device_event(self, slot: str, event: Any) -> None:
-        self._push(lambda session: session.follows_devices, lambda: {"device_event": {"slot": slot, **(event_to_json(event) or {})}}, event)
+        self._push(
+            lambda session: session.follows_devices,
+            lambda: {"device_event": {"slot": slot, **(event_to_json(event) or {})}},
+            event,
+        )
 
     def _push(self, is_listener: Callable[[ClientSession], bool], what: Callable[[], Any], event: Any) -> None:
         listeners = [c for c in tuple(self.clients) if c.session is not None and is_listener(c.session)]

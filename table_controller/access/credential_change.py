@@ -11,11 +11,13 @@ from table_controller.access.people_authority import change_credential, has_auth
 
 if TYPE_CHECKING:
     from table_controller.access import requests as p
-    from table_controller.controller.box import Box
     from table_controller.access.people_file import CredentialHolder
+    from table_controller.controller.box import Box
 
 
-async def change_credential_by_request(box: Box, request: p.PeopleRequest, by: CredentialHolder | None, uid: int) -> dict[str, Any]:
+async def change_credential_by_request(
+    box: Box, request: p.PeopleRequest, by: CredentialHolder | None, uid: int
+) -> dict[str, Any]:
     """Carry out a change and return the credential. The change is in the journal when this returns."""
     path = box.plan.people.path
     box.running_controller()

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import BadPeopleFile, TryLater
 from table_controller.access import people_file
+from table_controller.access.people_file import ROLES
 from table_controller.journal import records as rec
 from table_controller.journal.credential_roster import describe, differences, format_entries
-from table_controller.access.people_file import ROLES
 from table_controller.table import events as ev
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from firmware_bridge.errors import CredentialRefused
+    from table_controller.access.people_file import CredentialChange, PeopleFile
     from table_controller.controller.controller import Controller
     from table_controller.controller.plan import PeopleSource
-    from table_controller.access.people_file import CredentialChange, PeopleFile
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,9 @@ _UNKNOWN: Final = "unknown ids"
 class CredentialLog:
     """The credentials of one start. `aside` runs slow work in a thread."""
 
-    def __init__(self, source: PeopleSource, controller: Controller, run_in_thread: Callable[[Callable[[], None]], Any]) -> None:
+    def __init__(
+        self, source: PeopleSource, controller: Controller, run_in_thread: Callable[[Callable[[], None]], Any]
+    ) -> None:
         self._source = source
         self._controller = controller
         self._aside = run_in_thread

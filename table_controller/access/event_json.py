@@ -37,7 +37,12 @@ def _plain(value: Any) -> Any:
 def event_from_json(kind: str, data: dict[str, Any]) -> Any:
     """Return the event object for JSON data; None if the event cannot be rebuilt from it."""
     name = data["event"]
-    for module in (import_module(f"devices.{kind}.messages"), import_module(f"devices.{kind}.state"), commands, driver_events):
+    for module in (
+        import_module(f"devices.{kind}.messages"),
+        import_module(f"devices.{kind}.state"),
+        commands,
+        driver_events,
+    ):
         event_class = getattr(module, name, None)
         if (
             isinstance(event_class, type)

@@ -6,9 +6,9 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.keypad import messages as m
-from devices.keypad.state import seats_of, check_freshness
 from devices.driver_events import Reported
+from devices.keypad import messages as m
+from devices.keypad.state import check_freshness, seats_of
 from firmware_bridge.errors import PitboxError
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from table_controller.access.people_file import Author, Credential, CredentialHolder, ChangeKind
+    from table_controller.access.people_file import Author, ChangeKind, Credential, CredentialHolder
 
 Verb = Literal["add", "pin", "revoke"]
 _WHAT: Final[dict[Verb, ChangeKind]] = {"add": "added", "pin": "pin_changed", "revoke": "revoked"}

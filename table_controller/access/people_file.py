@@ -25,8 +25,8 @@ from msgspec.structs import replace
 
 from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import BadCredential, BadPeopleFile
-from table_controller.journal.credential_roster import RosterEntry
 from table_controller.host.private_file import replace_file
+from table_controller.journal.credential_roster import RosterEntry
 from table_controller.table import events
 from table_controller.table.events import Role
 
@@ -259,7 +259,9 @@ def add_credential(
     return credential
 
 
-def revoke_credential(path: Path, id_: str, *, author: Author = NO_AUTHOR, allowed: ChangeCheck | None = None) -> Credential:
+def revoke_credential(
+    path: Path, id_: str, *, author: Author = NO_AUTHOR, allowed: ChangeCheck | None = None
+) -> Credential:
     """Revoke a credential; it stays in the file, because records of the journal name it."""
     return _replaced(path, id_, "revoked", lambda old: replace(old, revoked=_today()), author, allowed)
 

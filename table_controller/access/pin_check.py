@@ -15,8 +15,16 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import BadPeopleFile, CredentialRefused, TryLater
-from table_controller.access.people_file import HASH_SIZE, LONGEST_PIN, SALT_SIZE, Cost, PeopleFile, load_people_file, pin_hash
-from table_controller.host.quota import Origin, Quota, Rank, Admission, origin_of
+from table_controller.access.people_file import (
+    HASH_SIZE,
+    LONGEST_PIN,
+    SALT_SIZE,
+    Cost,
+    PeopleFile,
+    load_people_file,
+    pin_hash,
+)
+from table_controller.host.quota import Admission, Origin, Quota, Rank, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

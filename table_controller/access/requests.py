@@ -113,15 +113,40 @@ class WearResetRequest(Request, frozen=True, tag="wear_reset"):
     by: str | None = None
 
 
-REQUESTS: Final = (StatusRequest, FollowRequest, SignOnRequest, SignOffRequest, SubmitRequest, DeviceRequest, EnrollRequest, PeopleRequest, TraceRequest, FaultRequest, WearResetRequest)
+REQUESTS: Final = (
+    StatusRequest,
+    FollowRequest,
+    SignOnRequest,
+    SignOffRequest,
+    SubmitRequest,
+    DeviceRequest,
+    EnrollRequest,
+    PeopleRequest,
+    TraceRequest,
+    FaultRequest,
+    WearResetRequest,
+)
 _REQUESTS: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(Union[REQUESTS])  # noqa: UP007
 
 # Every event that people may submit; the box adds the person.
 PERSON_EVENTS: Final = (
-    ev.DeckReceived, ev.OpenRound, ev.NoMoreBets, ev.Answer, ev.IrregularityReported, ev.Ordered, ev.DealerChanged, ev.SlotOrdered,
-    ev.MeterCorrected, ev.MeterReset, ev.MeterParameters, ev.CoverCardOut, ev.MeterClosed, ev.MeterOpened,
-    ev.OverflowTransferred, ev.CopyAbsenceConfirmed,
-)  # fmt: skip
+    ev.DeckReceived,
+    ev.OpenRound,
+    ev.NoMoreBets,
+    ev.Answer,
+    ev.IrregularityReported,
+    ev.Ordered,
+    ev.DealerChanged,
+    ev.SlotOrdered,
+    ev.MeterCorrected,
+    ev.MeterReset,
+    ev.MeterParameters,
+    ev.CoverCardOut,
+    ev.MeterClosed,
+    ev.MeterOpened,
+    ev.OverflowTransferred,
+    ev.CopyAbsenceConfirmed,
+)
 _BY_NAME: Final = {event.__name__: event for event in PERSON_EVENTS}
 _TWO: Final = (
     ev.MeterCorrected, ev.MeterReset, ev.MeterParameters, ev.MeterClosed, ev.MeterOpened, ev.OverflowTransferred,

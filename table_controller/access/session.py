@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware_bridge.errors import BadRequest, BoxLocked, NotAllowed, PitboxError
 from table_controller.access import requests as p
 from table_controller.access.credential_change import change_credential_by_request
-from table_controller.maintenance.enrollment import enroll
-from table_controller.maintenance.service_calls import call_device
+from table_controller.host.quota import Admission, Origin, Quota, Rank
 from table_controller.host.status import status_of
+from table_controller.maintenance.enrollment import enroll
 from table_controller.maintenance.frame_monitor import blank_cards
-from table_controller.host.quota import Origin, Quota, Rank, Admission
+from table_controller.maintenance.service_calls import call_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+    from table_controller.access.people_file import CredentialHolder
     from table_controller.controller.box import Box
     from table_controller.controller.controller import DurableStep
-    from table_controller.access.people_file import CredentialHolder
     from table_controller.table import events as ev
 
 log = logging.getLogger(__name__)
@@ -182,7 +182,9 @@ class ClientSession:
 
     async def _sign_on(self, request: p.SignOnRequest) -> None:
         if self._wrong >= MOST_WRONG_PINS:
-            raise NotAllowed(f"{MOST_WRONG_PINS} wrong PINs came over this connection; nobody can sign on here any more")
+            raise NotAllowed(
+                f"{MOST_WRONG_PINS} wrong PINs came over this connection; nobody can sign on here any more"
+            )
         try:
             holder = await self._box.check_person(request.credential, request.pin, f"user {self._uid}")
         except PitboxError:
@@ -250,7 +252,9 @@ class ClientSession:
     # --- machines -----------------------------------------------------------------------------------------------------
 
     async def _device(self, request: p.DeviceRequest) -> None:
-        answer = await call_device(self._box, request.slot, request.call, request.arguments, lambda: self._person(request.by))
+        answer = await call_device(
+            self._box, request.slot, request.call, request.arguments, lambda: self._person(request.by)
+        )
         self._answer(request, answer)
 
     async def _enroll(self, request: p.EnrollRequest) -> None:
@@ -273,7 +277,9 @@ class ClientSession:
             return
         who = self._person(request.by)
         person = self._proved[who.credential].person.casefold()  # as Person.same compares them
-        self._answer(request, await kept.returns.complete_step(request.fault_report, request.step, who, person, request.cards))
+        self._answer(
+            request, await kept.returns.complete_step(request.fault_report, request.step, who, person, request.cards)
+        )
 
     async def _mended(self, request: p.WearResetRequest) -> None:
         who = self._person(request.by)

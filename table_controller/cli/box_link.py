@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.decode_errors import BAD_TOML
 from firmware_bridge.errors import BadConfiguration
-from table_controller.cli.pins import add_pin_argument, ask_pin
 from table_controller.access.control_client import BlockingClient
+from table_controller.cli.pins import add_pin_argument, ask_pin
 
 if TYPE_CHECKING:
     import argparse

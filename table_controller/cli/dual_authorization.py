@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from firmware_bridge.errors import RestoreRefused
-from table_controller.cli.pins import people_file, authenticate
+from table_controller.cli.pins import authenticate, people_file
 
 if TYPE_CHECKING:
     import argparse

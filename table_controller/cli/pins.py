@@ -45,9 +45,7 @@ def people_file(args: argparse.Namespace) -> Path:
         return named
     config: Path = args.config or default_path()
     if args.config is None and not config.exists():
-        raise UsageError(
-            f"name the people file with --people, or a table.toml with --config ({config} does not exist)"
-        )
+        raise UsageError(f"name the people file with --people, or a table.toml with --config ({config} does not exist)")
     return load_config(config).people
 
 

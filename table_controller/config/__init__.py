@@ -26,9 +26,8 @@ from firmware_bridge.errors import (
     SerialClaimedTwice,
 )
 from firmware_bridge.keys import load_approved, load_key
-from firmware_bridge.transport.ports import check_port, is_path, canonical_port
+from firmware_bridge.transport.ports import canonical_port, check_port, is_path
 from table_controller.config import sections as written
-from table_controller.host.addresses import is_loopback
 from table_controller.config.devices import devices_needed, optional_devices, why_sign_needed
 from table_controller.config.types import (
     ControlConfig,
@@ -39,6 +38,7 @@ from table_controller.config.types import (
     TableConfig,
 )
 from table_controller.config.walk import ParsedFile
+from table_controller.host.addresses import is_loopback
 from table_controller.journal.store import Policy
 from table_controller.rulebook import check_submission, edition
 

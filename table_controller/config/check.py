@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import BadConfiguration, ConfigurationError
+from table_controller.access.people_file import load_credentials
 from table_controller.host.addresses import missing_certificate_name, panel_addresses
 from table_controller.journal.store import COPY_MARK
-from table_controller.access.people_file import load_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

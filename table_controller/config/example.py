@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final, get_type_hints
 import msgspec
 
 from table_controller.config.devices import devices_needed
-from table_controller.config.sections import DEVICE, SECTION_NAMES, RULES, RULE_MEANINGS, SECTIONS, DeviceSection
+from table_controller.config.sections import DEVICE, RULE_MEANINGS, RULES, SECTION_NAMES, SECTIONS, DeviceSection
 from table_controller.config.walk import allowed, meaning
 from table_controller.rulebook import check_submission, edition
-from table_controller.rulebook.hands.house_way import turning_ranks
 from table_controller.rulebook.games.house_ways import HOUSE_WAYS
+from table_controller.rulebook.hands.house_way import turning_ranks
 
 if TYPE_CHECKING:
     from table_controller.config.sections import Section

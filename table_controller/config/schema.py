@@ -7,7 +7,15 @@ from typing import Any
 import msgspec
 
 from devices.kinds import KINDS
-from table_controller.config.sections import DEVICE, SECTION_NAMES, REQUIRED, RULES, RULE_MEANINGS, SECTIONS, DeviceSection
+from table_controller.config.sections import (
+    DEVICE,
+    REQUIRED,
+    RULE_MEANINGS,
+    RULES,
+    SECTION_NAMES,
+    SECTIONS,
+    DeviceSection,
+)
 from table_controller.rulebook import Submission
 
 

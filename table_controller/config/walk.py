@@ -15,10 +15,10 @@ from devices.kinds import KINDS
 from table_controller.config.sections import (
     DEVICE,
     FORMER_KEYS,
-    SECTION_NAMES,
     REQUIRED,
     RULE_KEYS,
     RULES,
+    SECTION_NAMES,
     SECTIONS,
     DeviceSection,
     Section,

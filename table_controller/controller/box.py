@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from msgspec.structs import replace as struct_replace
 
-from devices.kinds import kind_named
 from devices.driver_events import LinkDown, LinkUp, OutcomeLost, Reported
+from devices.kinds import kind_named
 from firmware_bridge.commands import Settled
 from firmware_bridge.errors import (
     BoxLocked,
@@ -30,26 +30,26 @@ from firmware_bridge.errors import (
     code_of,
 )
 from firmware_bridge.link_drops import FIRST_TRIAL_S, LONGEST_TRIAL_S
-from table_controller.maintenance import key_files
 from table_controller.access.credential_log import CredentialLog
-from table_controller.maintenance.enrollment import check_enrolled
-from table_controller.controller.escalation import Escalation
 from table_controller.access.keypad import Keypad
+from table_controller.access.presence import Presence, last_dealer
+from table_controller.controller.escalation import Escalation
+from table_controller.controller.meter_sign import MeterSigns
+from table_controller.controller.recorder import SNAPSHOT_EVERY
 from table_controller.controller.safe_mode import SafeMode
 from table_controller.controller.service_command_ids import ServiceCommandIds
-from table_controller.access.presence import Presence, last_dealer
-from table_controller.controller.recorder import SNAPSHOT_EVERY
-from table_controller.controller.meter_sign import MeterSigns
 from table_controller.controller.slot import Slot
 from table_controller.controller.start import start
-from table_controller.controller.supervise import TaskSupervisor, TaskState
+from table_controller.controller.supervise import TaskState, TaskSupervisor
+from table_controller.host.repeated_log import RepeatedLog, log_refused_pin
 from table_controller.host.surroundings import Surroundings
-from table_controller.maintenance.frame_monitor import FrameMonitor
-from table_controller.maintenance.test_mode import TestMode
 from table_controller.journal import records as rec
 from table_controller.journal.copier import CopyState
 from table_controller.journal.versions import digests_of
-from table_controller.host.repeated_log import RepeatedLog, log_refused_pin
+from table_controller.maintenance import key_files
+from table_controller.maintenance.enrollment import check_enrolled
+from table_controller.maintenance.frame_monitor import FrameMonitor
+from table_controller.maintenance.test_mode import TestMode
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
@@ -60,16 +60,16 @@ if TYPE_CHECKING:
 
     from firmware_bridge.handshake import Trust
     from firmware_bridge.keys import DeviceKey
+    from table_controller.access.people_file import CredentialHolder
     from table_controller.controller.clock import Clock
-    from table_controller.maintenance.fault_reports import FaultReports
     from table_controller.controller.controller import Controller, DurableStep
-    from table_controller.controller.plan import SlotPlan, Plan
+    from table_controller.controller.plan import Plan, SlotPlan
     from table_controller.controller.recorder import WatchedWriter
-    from table_controller.maintenance.wear import WearStore
+    from table_controller.host.quota import Origin
     from table_controller.journal.copier import Copier
     from table_controller.journal.interfaces import Journal
-    from table_controller.access.people_file import CredentialHolder
-    from table_controller.host.quota import Origin
+    from table_controller.maintenance.fault_reports import FaultReports
+    from table_controller.maintenance.wear import WearStore
     from table_controller.table.events import Person as EventPerson
 
     # Opens the journal for these digests; raises JournalError if it cannot be used.
@@ -127,8 +127,12 @@ class Box:
         self.boot = 0
         self.enrollment_lock = asyncio.Lock()  # one enrollment at a time
         self._finishing: set[asyncio.Task[Any]] = set()  # work that continues when its requester disconnects
-        self.settled_enrollments: list[str] = []  # interrupted enrollments, and whether this start finished or undid them
-        self._revoked_before = () if plan.former_revocation_list is None else key_files.read_former_list(plan.former_revocation_list)
+        self.settled_enrollments: list[
+            str
+        ] = []  # interrupted enrollments, and whether this start finished or undid them
+        self._revoked_before = (
+            () if plan.former_revocation_list is None else key_files.read_former_list(plan.former_revocation_list)
+        )
         self.on_device_event: list[Callable[[str, Any], None]] = []
         self.test_mode = TestMode(self)
         self.on_halted: list[Callable[[PitboxError], None]] = []
@@ -294,10 +298,16 @@ class Box:
 
         hold = None if self.controller is None else self.controller.confirmation_batch
         slot: Slot[Any, Any] = Slot(
-            place.name, kind_named(place.kind), place.open_port, place.trust, handle, capture=self.frame_monitors[place.name],
-            jitter=None if self._seed is None else Random(self._seed), confirmation_batch=hold,
+            place.name,
+            kind_named(place.kind),
+            place.open_port,
+            place.trust,
+            handle,
+            capture=self.frame_monitors[place.name],
+            jitter=None if self._seed is None else Random(self._seed),
+            confirmation_batch=hold,
             longest_trial=None if self.controller is None else partial(self._longest_trial, place.name),
-        )  # fmt: skip
+        )
         slot.on_failed = lambda bug: self.note(
             rec.Note("died", f"the driver of {place.name} failed: {bug!r}; the box reads it again", slot=place.name)
         )
@@ -422,7 +432,7 @@ class Box:
             replace(place, trust=struct_replace(place.trust, keys={key.serial: key})) if place.name == slot else place
             for place in self.plan.slots
         ]
-        self.plan = replace(self.plan, places=tuple(places))
+        self.plan = replace(self.plan, slots=tuple(places))
         return next(place.trust for place in places if place.name == slot)
 
     # --- stop ---------------------------------------------------------------------------------------------------------

@@ -69,7 +69,12 @@ class Clock(Protocol):
 class BoxClock:
     """The clocks of the operating system; monotonic time includes the time that the computer sleeps."""
 
-    def __init__(self, *, read_clock: Callable[[], KernelClock | None] = read_kernel_clock, synchronized_file: Path = _SYNCHRONISED) -> None:
+    def __init__(
+        self,
+        *,
+        read_clock: Callable[[], KernelClock | None] = read_kernel_clock,
+        synchronized_file: Path = _SYNCHRONISED,
+    ) -> None:
         """`ask` reads the kernel clock; `heard` is the file that systemd-timesyncd creates."""
         self.kernel = _KERNEL.read_text("ascii").strip() if _KERNEL.exists() else ""
         self._read_clock = read_clock

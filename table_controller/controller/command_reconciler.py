@@ -44,7 +44,9 @@ class CommandReconciler:
             return False
         state = self._table.state
         known = state.slots[slot.name]
-        tested = known.return_procedure is not None and known.return_procedure.testing  # its reports do not count for the table
+        tested = (
+            known.return_procedure is not None and known.return_procedure.testing
+        )  # its reports do not count for the table
         unverified = known.state == UNVERIFIED and not tested
         return unverified or (bool(state.commands) and bool(self._in_doubt(slot.name)))
 

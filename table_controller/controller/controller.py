@@ -17,14 +17,14 @@ import msgspec
 
 from firmware_bridge.commands import Settled
 from firmware_bridge.errors import BoxFailed, DiskFull, JournalFailed, PitboxError
-from table_controller.controller.driver_commands import start_command, command_ended
 from table_controller.controller.command_reconciler import CommandReconciler
-from table_controller.controller.deadlines import Deadlines
 from table_controller.controller.confirmation_batch import ConfirmationBatch
-from table_controller.controller.safe_mode import EMERGENCY_ID_BASE, stop_without_core
-from table_controller.controller.permission import still_permitted
-from table_controller.controller.shown_money import shown_money_of
+from table_controller.controller.deadlines import Deadlines
 from table_controller.controller.device_events import translate
+from table_controller.controller.driver_commands import command_ended, start_command
+from table_controller.controller.permission import still_permitted
+from table_controller.controller.safe_mode import EMERGENCY_ID_BASE, stop_without_core
+from table_controller.controller.shown_money import shown_money_of
 from table_controller.journal.records import Note
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from table_controller.controller.shown_money import ShownMoney
     from table_controller.controller.slot import Slot
     from table_controller.journal.chain import Record
+    from table_controller.journal.credential_roster import CredentialRoster
     from table_controller.journal.finding_log import FindingLog
     from table_controller.journal.hit_log import HitLog
     from table_controller.journal.records import Timestamp
-    from table_controller.journal.credential_roster import CredentialRoster
     from table_controller.table.core import Table
 
 
@@ -237,7 +237,9 @@ class Controller:
     def time_left(self) -> dict[str, float]:
         """Return the time (s) until each running deadline."""
         now, timers = self._recorder.stamp(), self._recorder.timers
-        return {timer: timers.seconds_left(timer, now, trusted=self._recorder.is_clock_trusted) for timer in timers.running}
+        return {
+            timer: timers.seconds_left(timer, now, trusted=self._recorder.is_clock_trusted) for timer in timers.running
+        }
 
     def note(self, note: Note, on_disk: Callable[[], None] | None = None) -> None:
         """Record a note, which is not a step of the table; ignored after a halt or close."""
@@ -293,7 +295,9 @@ class Controller:
         self._tasks.add(work)
         if command.safe:
             self.confirmation_batch.add(work)
-            work.add_done_callback(lambda done: self.confirmation_batch.on_answer(done, partial(self._ended, command, done)))
+            work.add_done_callback(
+                lambda done: self.confirmation_batch.on_answer(done, partial(self._ended, command, done))
+            )
         else:
             work.add_done_callback(partial(self._ended, command))
 

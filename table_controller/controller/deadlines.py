@@ -42,12 +42,17 @@ class Deadlines:
         return passed
 
     def _wait(self, timer: str) -> None:
-        left = self._recorder.timers.seconds_left(timer, self._recorder.stamp(), trusted=self._recorder.is_clock_trusted)
+        left = self._recorder.timers.seconds_left(
+            timer, self._recorder.stamp(), trusted=self._recorder.is_clock_trusted
+        )
         self._handles[timer] = self._loop.call_later(max(0.0, min(left, RECHECK_S)), self._look, timer)
 
     def _look(self, timer: str) -> None:
         del self._handles[timer]
-        if self._recorder.timers.seconds_left(timer, self._recorder.stamp(), trusted=self._recorder.is_clock_trusted) <= _NOW:
+        if (
+            self._recorder.timers.seconds_left(timer, self._recorder.stamp(), trusted=self._recorder.is_clock_trusted)
+            <= _NOW
+        ):
             self._on_due(timer)
         else:
             self._wait(timer)

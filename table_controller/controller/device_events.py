@@ -131,7 +131,9 @@ def _bet_sensor(slot: str, event: Any) -> Iterator[ev.Event]:
         case bet_sensor.LockRefused():
             held = event.latch
             if event.reason is bet_sensor.Reason.OTHER_LOCK and held is not None and held.content in _CLEAR:
-                yield ev.EarlierLatchReported(seat, held.round, held.lock_id, held.last_change, held.content is bet_sensor.SpotContent.CHIP)
+                yield ev.EarlierLatchReported(
+                    seat, held.round, held.lock_id, held.last_change, held.content is bet_sensor.SpotContent.CHIP
+                )
             yield ev.SeatLockRefused(seat, event.lock_id, event.reason)
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from devices.meter_sign.messages import KIND, Stale
 from devices.driver_events import Reported
+from devices.meter_sign.messages import KIND, Stale
 from firmware_bridge.errors import PitboxError
 from table_controller.controller.lock_window import LockWindow
 from table_controller.ledger.money import CENT, format_dollars

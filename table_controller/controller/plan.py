@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from firmware_bridge.handshake import Trust
     from firmware_bridge.wire import Transport
-    from table_controller.access.people_file import PeopleFile, CredentialHolder
+    from table_controller.access.people_file import CredentialHolder, PeopleFile
     from table_controller.host.quota import Origin
     from table_controller.rulebook import Edition, Submission
 
@@ -65,6 +65,8 @@ class Plan:
     slots: tuple[SlotPlan, ...]
     people: PeopleSource
     escalate_after_s: float = ESCALATE_AFTER_S
-    former_revocation_list: Path | None = None  # list of revoked keys of earlier software; a start copies it to the journal
+    former_revocation_list: Path | None = (
+        None  # list of revoked keys of earlier software; a start copies it to the journal
+    )
     socket_group: str | None = None
     is_development: bool = False  # runs without an approval; every page shows UNVERIFIED

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from firmware_bridge.version import VERSION
 from table_controller.journal import records as rec
-from table_controller.journal.clocks import ClockReading, set_back_ns, compare_clocks
+from table_controller.journal.clocks import ClockReading, compare_clocks, set_back_ns
 from table_controller.journal.interfaces import JournalWriter
 from table_controller.journal.recovery import encode_snapshot
 from table_controller.journal.table_terms import terms_of
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from table_controller.controller.clock import Clock
     from table_controller.journal.chain import Record
+    from table_controller.journal.credential_roster import CredentialRoster
     from table_controller.journal.finding_log import FindingLog
     from table_controller.journal.hit_log import HitLog
     from table_controller.journal.recovery import Recovered
-    from table_controller.journal.credential_roster import CredentialRoster
     from table_controller.journal.timers import Timers
     from table_controller.table.core import Table
     from table_controller.table.decisions import Decision
@@ -71,7 +71,9 @@ class Recorder:
         self._since = recovered.records
         self.newest_seq = 0  # the number of the last step of this start
         now = self.stamp()
-        self.clock_went_back = recovered.stamp is not None and set_back_ns(recovered.stamp.wall_ns, now.wall_ns) > CLOCK_BACK_NS
+        self.clock_went_back = (
+            recovered.stamp is not None and set_back_ns(recovered.stamp.wall_ns, now.wall_ns) > CLOCK_BACK_NS
+        )
         self.is_clock_synchronized = clock.is_clock_synchronized()
         self._last = now
         self._anchor = ClockReading(now.wall_ns, now.mono_ns)
@@ -87,7 +89,14 @@ class Recorder:
 
     def record_start(self, table: Table) -> None:
         """Record the state of the clock in this start, and the terms of the table."""
-        body = rec.BoxRecord(VERSION, self._clock.kernel, self.is_clock_synchronized, self.clock_went_back, terms_of(table.context), rec.ACCOUNTING)
+        body = rec.BoxRecord(
+            VERSION,
+            self._clock.kernel,
+            self.is_clock_synchronized,
+            self.clock_went_back,
+            terms_of(table.context),
+            rec.ACCOUNTING,
+        )
         self._append(rec.BOX, self._last, rec.encode_body(body), _nothing)
 
     def record_migration(self, table: Table, migration: rec.MigrationRecord) -> None:

@@ -7,8 +7,8 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, Generic
 
-from devices.kinds import D, Kind, V
 from devices.driver_events import LinkDown, Reported
+from devices.kinds import D, Kind, V
 from devices.service import Service
 from firmware_bridge.errors import LinkError, LinkUnsteady, PortBusy, PortMissing
 from firmware_bridge.supervisor import Supervisor
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from firmware_bridge.errors import PitboxError
-    from firmware_bridge.link_drops import LinkDrops
     from firmware_bridge.handshake import Trust
+    from firmware_bridge.link_drops import LinkDrops
     from firmware_bridge.wire import Capture, Transport
     from table_controller.controller.confirmation_batch import ConfirmationBatch
 
@@ -105,7 +105,9 @@ class Slot(Generic[D, V]):
     def on_flapping(self, drops: LinkDrops, cause: PitboxError) -> None:
         """Report an unsteady link: at first, and then each time the number of its losses has doubled."""
         self.cause = self._shown(cause)
-        if drops.unreported == 0 or (drops.unreported >= REPORT_FROM_FALLS and drops.unreported & (drops.unreported - 1) == 0):
+        if drops.unreported == 0 or (
+            drops.unreported >= REPORT_FROM_FALLS and drops.unreported & (drops.unreported - 1) == 0
+        ):
             self._report(str(self.cause))
 
     def on_steady(self, drops: LinkDrops) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from table_controller.diagnosis.findings import FaultCause, Diagnosis, CauseKind
+from table_controller.diagnosis.findings import CauseKind, Diagnosis, FaultCause
 from table_controller.diagnosis.location import came_late, is_slow, locate
 from table_controller.diagnosis.measurements import Measurements, Thresholds
 
@@ -12,7 +12,14 @@ if TYPE_CHECKING:
     from table_controller.diagnosis.fault_report import FaultReport
 
 # Causes that table staff may clear without a technician: one stuck card does not mean that the machine is faulty.
-CLEARED_BY_STAFF: Final = (CauseKind.STUCK_CARD, CauseKind.BENT_CARD, CauseKind.TORN_CARD, CauseKind.DOUBLE_FEED, CauseKind.LEFT_CARD, CauseKind.INTERRUPTED)
+CLEARED_BY_STAFF: Final = (
+    CauseKind.STUCK_CARD,
+    CauseKind.BENT_CARD,
+    CauseKind.TORN_CARD,
+    CauseKind.DOUBLE_FEED,
+    CauseKind.LEFT_CARD,
+    CauseKind.INTERRUPTED,
+)
 
 
 def diagnose(report: FaultReport, thresholds: Thresholds | None = None) -> Diagnosis:
@@ -21,7 +28,9 @@ def diagnose(report: FaultReport, thresholds: Thresholds | None = None) -> Diagn
     r = Measurements(report, t)
     where, cards = locate(r, t)
     causes = tuple(_causes(r, t)) or (FaultCause(CauseKind.UNKNOWN, None, ("no evidence supports any cause",)),)
-    return Diagnosis(where, cards, causes, staff=causes[0].why in CLEARED_BY_STAFF and report.halt.what != "counts_disagree")
+    return Diagnosis(
+        where, cards, causes, staff=causes[0].why in CLEARED_BY_STAFF and report.halt.what != "counts_disagree"
+    )
 
 
 def _causes(r: Measurements, t: Thresholds) -> list[FaultCause]:
@@ -65,7 +74,10 @@ def _of_dark_path(r: Measurements) -> list[FaultCause]:
         return [FaultCause(CauseKind.UNKNOWN, None, (asked, "the machine sent no sensor level"))]
     if not dark:
         clear = "no sensor is dark any more: somebody drew or removed a card"
-        return [FaultCause(CauseKind.INTERRUPTED, None, (asked, clear)), FaultCause(CauseKind.LEFT_CARD, None, (asked,))]
+        return [
+            FaultCause(CauseKind.INTERRUPTED, None, (asked, clear)),
+            FaultCause(CauseKind.LEFT_CARD, None, (asked,)),
+        ]
     # Staff can remove a card; it is a machine fault only if no card covers a sensor.
     sensor = next((each for each in dark if not r.dim(each)), dark[0])
     seen = f"sensor {sensor} was dark before anything moved"
@@ -93,7 +105,10 @@ def _of_jam(r: Measurements, t: Thresholds) -> list[FaultCause]:
     if r.skipped(segment):
         late = f"a card reached sensor {r.skipped(segment)} after the machine had stopped waiting for it"
         first = r.leg.stretches[0].segment
-        return [FaultCause(CauseKind.WORN_ROLLER, first, (late,)), FaultCause(CauseKind.FIRMWARE_TIMING, first, (late,))]
+        return [
+            FaultCause(CauseKind.WORN_ROLLER, first, (late,)),
+            FaultCause(CauseKind.FIRMWARE_TIMING, first, (late,)),
+        ]
     entry = r.leg.before(segment)
     if sensor is None and entry is not None and r.dim(entry):
         level = f"sensor {entry} is dark, but not as dark as under a card"
@@ -104,7 +119,11 @@ def _of_jam(r: Measurements, t: Thresholds) -> list[FaultCause]:
     if strained or r.by_hand:
         return _of_stuck_card(r, t, segment)
     if sensor is None and r.report.account.inside == 0 and r.dark(r.leg.before(segment)) is False:
-        return [FaultCause(CauseKind.STUCK_CARD, segment, ("every card is out, and the stack behind the gate was not lifted",))]
+        return [
+            FaultCause(
+                CauseKind.STUCK_CARD, segment, ("every card is out, and the stack behind the gate was not lifted",)
+            )
+        ]
     return _of_no_grip(r, t, segment)
 
 
@@ -142,7 +161,10 @@ def _of_stuck_card(r: Measurements, t: Thresholds, segment: str) -> list[FaultCa
     came = f"the card was {slow:.2f} times as slow as the cards before it"
     if slow >= t.slow:
         return [FaultCause(CauseKind.BENT_CARD, segment, (*work, came)), stuck]
-    return [FaultCause(CauseKind.STUCK_CARD, segment, (*work, came)), FaultCause(CauseKind.FOREIGN_OBJECT, segment, work)]
+    return [
+        FaultCause(CauseKind.STUCK_CARD, segment, (*work, came)),
+        FaultCause(CauseKind.FOREIGN_OBJECT, segment, work),
+    ]
 
 
 def _seized(r: Measurements, segment: str, motor: str) -> FaultCause:
@@ -228,7 +250,10 @@ def _of_counts(r: Measurements) -> list[FaultCause]:
     spread = r.spread(first)
     if r.gives_up() and spread is not None:
         slow = f"cards passed {first} in up to {spread:.2f} times the shortest time; late cards counted as none"
-        return [FaultCause(CauseKind.WORN_ROLLER, first, (slow,)), FaultCause(CauseKind.SLIPPED_CARD, None, ("the counts disagree",))]
+        return [
+            FaultCause(CauseKind.WORN_ROLLER, first, (slow,)),
+            FaultCause(CauseKind.SLIPPED_CARD, None, ("the counts disagree",)),
+        ]
     hidden = r.path.legs[0].hidden
     if counted is None or counted.counted_in is None or counted.counted_out is None:
         return [FaultCause(CauseKind.SLIPPED_CARD, hidden, ("a card is not in its expected place",))]

@@ -71,7 +71,9 @@ def _by(counts: Mapping[tuple[str, str], int], place: int) -> dict[str, int]:
     return sums
 
 
-def _most(what: Literal["deck", "slot"], total: int, faults: dict[str, int], cards: dict[str, int]) -> FaultPattern | None:
+def _most(
+    what: Literal["deck", "slot"], total: int, faults: dict[str, int], cards: dict[str, int]
+) -> FaultPattern | None:
     """Return the deck or slot with the most faults for its share of cards; None if there is only one."""
     if len(cards) < 2:
         return None

@@ -283,7 +283,9 @@ def _lines(signal: Signal, part: int, points: list[tuple[int, int]], usual: int)
 def judge(wear: Wear, limits: Limits = DEFAULT) -> list[DriftWarning]:
     """Return the drift warnings by the newest windows, the most urgent first, each part once."""
     warnings: dict[tuple[bool, int], DriftWarning] = {}
-    for warned in sorted(filter(None, (warning_for(line, limits) for line in trend_lines(wear))), key=lambda each: each.left):
+    for warned in sorted(
+        filter(None, (warning_for(line, limits) for line in trend_lines(wear))), key=lambda each: each.left
+    ):
         warnings.setdefault((warned.signal == "margin", warned.part), warned)
     return list(warnings.values())
 

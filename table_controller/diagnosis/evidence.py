@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from enum import IntEnum
 
+    from devices.edge_log import EdgeLog
     from devices.path_telemetry import OpticalLevel, TransitTimes
     from devices.shoe.state import ShoeView
     from devices.shuffler.state import ShufflerView
-    from devices.edge_log import EdgeLog
     from firmware_bridge.messages import DeviceHello
 
 _REASONS: Final[dict[str, d.HaltKind]] = {

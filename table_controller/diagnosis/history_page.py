@@ -115,10 +115,20 @@ def _slots(summary: Summary) -> str:
         "acknowledged", "cleared", "in service",
     )  # fmt: skip
     rows = [
-        (s.slot, _count(s.cards), s.interruptions, s.failures, _count(s.between_interruptions),
-         _count(s.between_failures), s.repeats, format_seconds(s.acknowledge_s), format_seconds(s.clear_s), format_seconds(s.return_s))
+        (
+            s.slot,
+            _count(s.cards),
+            s.interruptions,
+            s.failures,
+            _count(s.between_interruptions),
+            _count(s.between_failures),
+            s.repeats,
+            format_seconds(s.acknowledge_s),
+            format_seconds(s.clear_s),
+            format_seconds(s.return_s),
+        )
         for s in summary.slots
-    ]  # fmt: skip
+    ]
     sentences = "".join(
         f"<p><b>{escape(s.slot)}</b>: {escape(s.follows)}</p>"
         for s in summary.slots

@@ -200,7 +200,10 @@ def _counts(r: Measurements) -> tuple[FaultPlace, CardCounts]:
     likely = max(0, went_in - came_out)
     if r.gives_up():  # late cards may still move, or came out behind another and were not counted
         leg = r.path.legs[1]
-        inside, out = CardRange(max(0, least - UNDER_WAY), most), CardRange(came_out, came_out + most - least + UNDER_WAY)
+        inside, out = (
+            CardRange(max(0, least - UNDER_WAY), most),
+            CardRange(came_out, came_out + most - least + UNDER_WAY),
+        )
         where = FaultPlace(tuple(s.segment for s in leg.stretches), at_rest=leg.end_place, hidden=hidden)
         return where, CardCounts(CardRange(0, min(most, UNDER_WAY)), inside, out, NONE, expected, likely)
     return FaultPlace(hidden=hidden), CardCounts(NONE, inside, out, NONE, expected, likely)
@@ -213,15 +216,21 @@ def _interrupted(r: Measurements) -> tuple[FaultPlace, CardCounts]:
         return FaultPlace(), _cards(r, CardRange(0, 1))
     newest = d.edges[-1] if d.edges else None
     if newest is None or newest.sensor not in leg.sensors:
-        return FaultPlace(tuple(s.segment for s in leg.stretches), at_rest=leg.end_place), _cards(r, CardRange(0, 1), may_be_out=1)
+        return FaultPlace(tuple(s.segment for s in leg.stretches), at_rest=leg.end_place), _cards(
+            r, CardRange(0, 1), may_be_out=1
+        )
     stretch = leg.after(newest.sensor)
     if newest.blocked or stretch.sensor is not None:
         return place_of(r, stretch.segment), _cards(r, CardRange(1, 1))
     first = leg.stretches[0].segment  # the last card has stopped; the next may have been drawn
-    return FaultPlace((first,), None, leg.next_sensor(first), at_rest=leg.start), _cards(r, CardRange(0, 1), left_pile=False)
+    return FaultPlace((first,), None, leg.next_sensor(first), at_rest=leg.start), _cards(
+        r, CardRange(0, 1), left_pile=False
+    )
 
 
-def _cards(r: Measurements, path: CardRange, *, more: CardRange = NONE, may_be_out: int = 0, left_pile: bool = True) -> CardCounts:
+def _cards(
+    r: Measurements, path: CardRange, *, more: CardRange = NONE, may_be_out: int = 0, left_pile: bool = True
+) -> CardCounts:
     """Return the card counts for a number of cards on the path.
 
     `more`: cards in no count. `may_be_out`: cards that may have come out undetected. Not `left_pile`: the card may

@@ -9,7 +9,7 @@ from table_controller.diagnosis.card_paths import BY_HAND, PATHS
 
 if TYPE_CHECKING:
     from table_controller.diagnosis.card_paths import Leg
-    from table_controller.diagnosis.fault_report import FaultReport, EdgeAtFault
+    from table_controller.diagnosis.fault_report import EdgeAtFault, FaultReport
 
 
 class Thresholds(NamedTuple):

@@ -326,14 +326,18 @@ def _disproved(progress: ReturnProgress, shown: Evidence) -> StepsUndone | None:
             return StepsUndone(number, ReturnStep.CLEAR, f"the machine reported {shown.what}")
         case DoorMoved(open=True) if ReturnStep.PATH_EMPTY in progress.done:
             return StepsUndone(number, ReturnStep.PATH_EMPTY, "the door was opened")
-        case SensorsRead(dark=dark) if dark and ReturnStep.PATH_EMPTY in progress.done and ReturnStep.RETURN not in progress.done:
+        case SensorsRead(dark=dark) if (
+            dark and ReturnStep.PATH_EMPTY in progress.done and ReturnStep.RETURN not in progress.done
+        ):
             return StepsUndone(number, ReturnStep.PATH_EMPTY, f"sensor {dark[0]} is dark")
         case MotorJogged(turned=False) if shown.motor in progress.jogged:
             return StepsUndone(number, ReturnStep.MOTOR_JOG, f"motor {shown.motor} did not turn")
     return None
 
 
-def complete_step(progress: ReturnProgress, step: ReturnStep, shown: Evidence, by: str) -> tuple[ReturnProgress, list[ReturnEvent]]:
+def complete_step(
+    progress: ReturnProgress, step: ReturnStep, shown: Evidence, by: str
+) -> tuple[ReturnProgress, list[ReturnEvent]]:
     """Complete one step by its evidence; StepRefused names what is missing."""
     if step not in progress.steps:
         raise StepRefused(f"{step.name.lower()} is not a step here: table staff may clear this fault")

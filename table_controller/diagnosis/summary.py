@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from table_controller.diagnosis.deck_or_machine import find_pattern
-from table_controller.diagnosis.history import FaultRecord, FaultHistory, CardUse, cards_between, median
+from table_controller.diagnosis.history import CardUse, FaultHistory, FaultRecord, cards_between, median
 
 _NS: Final = 1_000_000_000
 
@@ -89,10 +89,18 @@ def _slot(history: FaultHistory, slot: str) -> SlotSummary:
         return median([wait for wait in waits if wait is not None])
 
     return SlotSummary(
-        slot, cards, len(mine) - len(failures), len(failures), cards_between(mine, cards), cards_between(failures, cards),
+        slot,
+        cards,
+        len(mine) - len(failures),
+        len(failures),
+        cards_between(mine, cards),
+        cards_between(failures, cards),
         sum(fault.repeats is not None for fault in mine),
-        median_wait("acknowledged_ns"), median_wait("cleared_ns"), median_wait("returned_ns"), _follows(history, slot),
-    )  # fmt: skip
+        median_wait("acknowledged_ns"),
+        median_wait("cleared_ns"),
+        median_wait("returned_ns"),
+        _follows(history, slot),
+    )
 
 
 def _follows(history: FaultHistory, slot: str) -> str:

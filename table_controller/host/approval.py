@@ -13,7 +13,7 @@ import msgspec
 
 from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import NoManifest, SoftwareNotApproved
-from table_controller.host.manifest import manifest_json, build_manifest
+from table_controller.host.manifest import build_manifest, manifest_json
 from table_controller.host.private_file import replace_file
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from firmware_bridge.handshake import Trust
 from firmware_bridge.transport.ports import open_port
-from table_controller.maintenance.key_files import FORMER_LIST
-from table_controller.controller.plan import SlotPlan, Plan
 from table_controller.access.pin_check import PinChecker
+from table_controller.controller.plan import Plan, SlotPlan
+from table_controller.maintenance.key_files import FORMER_LIST
 
 if TYPE_CHECKING:
     from table_controller.config import SlotConfig, TableConfig

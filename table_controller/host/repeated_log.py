@@ -44,7 +44,9 @@ class _Cause:
 class RepeatedLog:
     """Counts repeated log lines. `later` calls a function after some seconds; tests replace it."""
 
-    def __init__(self, log: logging.Logger, call_later: Callable[[float, Callable[[], None]], CancelableTimer] = _later) -> None:
+    def __init__(
+        self, log: logging.Logger, call_later: Callable[[float, Callable[[], None]], CancelableTimer] = _later
+    ) -> None:
         self._log = log
         self._later = call_later
         self._causes: dict[Hashable, _Cause] = {}

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Final
 from firmware_bridge.errors import NoManifest, SoftwareNotApproved
 from firmware_bridge.transport.ports import is_path
 from table_controller.host.approval import check_approval, manifest_path
-from table_controller.maintenance.key_files import fingerprint
+from table_controller.host.manifest import CONFIGURATION_FILE, configuration_components, read_manifest
 from table_controller.journal import records as rec
 from table_controller.journal.migrations import SOFTWARE
-from table_controller.host.manifest import CONFIGURATION_FILE, configuration_components, read_manifest
+from table_controller.maintenance.key_files import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,23 +14,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import DataFolderUnusable, DiskReadOnly, JournalError, JournalGone
+from table_controller.access.control_socket import ControlSocket
 from table_controller.config import load_config
 from table_controller.config.check import unusable_settings
 from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
-from table_controller.access.control_socket import ControlSocket
-from table_controller.host.data_folder import FAULT_REPORTS, DataFolder, former_files
-from table_controller.maintenance.fault_reports import FaultReports
 from table_controller.host.configured_plan import plan_of
-from table_controller.maintenance.key_files import finish_former_enrollments
-from table_controller.host.systemd import SystemdNotifier
+from table_controller.host.data_folder import FAULT_REPORTS, DataFolder, former_files
 from table_controller.host.self_check import (
     check_software,
+    check_surroundings,
     compare_installation,
     describe_files,
-    check_surroundings,
     watch_approval,
 )
+from table_controller.host.systemd import SystemdNotifier
 from table_controller.journal import anchor
 from table_controller.journal.copier import Copier
 from table_controller.journal.copy import Copy
@@ -38,6 +36,8 @@ from table_controller.journal.copy_check import CopyCheck
 from table_controller.journal.records import VERSION, Note
 from table_controller.journal.store import Store
 from table_controller.journal.writer import GroupCommitWriter
+from table_controller.maintenance.fault_reports import FaultReports
+from table_controller.maintenance.key_files import finish_former_enrollments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence

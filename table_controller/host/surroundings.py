@@ -9,9 +9,9 @@ import msgspec
 
 from table_controller.host.box_folders import box_notices
 from table_controller.host.certificates import BROKER, Certificate, configured_certificates, notices_of
-from table_controller.journal.store import Store
-from table_controller.host.notices import Notice, NoticeBoard
 from table_controller.host.notice_checks import head_notices
+from table_controller.host.notices import Notice, NoticeBoard
+from table_controller.journal.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

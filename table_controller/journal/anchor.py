@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import JournalDamaged, JournalForeign, JournalGone, JournalShort
 from table_controller.journal import reader
+from table_controller.journal.error_mapping import map_errors
+from table_controller.journal.head_file import HeadFile, JournalHead, create_head_file, read_head
 from table_controller.journal.segment import open_read_only
 from table_controller.journal.takeover import check_mark
-from table_controller.journal.head_file import JournalHead, HeadFile, create_head_file, read_head
-from table_controller.journal.error_mapping import map_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
-from firmware_bridge.errors import CopyDiverged, CopyCorrupted, CopyTakenOver, CopyUnreachable, PitboxError, code_of
+from firmware_bridge.errors import CopyCorrupted, CopyDiverged, CopyTakenOver, CopyUnreachable, PitboxError, code_of
 from table_controller.journal.copy import Ack
 
 if TYPE_CHECKING:

@@ -24,11 +24,18 @@ from firmware_bridge.errors import (
 )
 from table_controller.journal import reader
 from table_controller.journal.chain import RESTORED, SNAPSHOT, Record, chain_records
-from table_controller.journal.segment import SegmentPlace, JournalSegment, StoredSnapshot, file_name, open_read_only, snapshot_of
+from table_controller.journal.error_mapping import STORAGE_ERRORS, map_errors, to_pitbox_error
+from table_controller.journal.head_file import HeadFile, JournalHead, create_head_file, sync_folder
+from table_controller.journal.segment import (
+    JournalSegment,
+    SegmentPlace,
+    StoredSnapshot,
+    file_name,
+    open_read_only,
+    snapshot_of,
+)
 from table_controller.journal.store import CHECKPOINT_BYTES, COPY_MARK, lock_folder
 from table_controller.journal.takeover import TakeoverMark, check_mark, continues_from, read_mark, write_mark
-from table_controller.journal.head_file import JournalHead, HeadFile, create_head_file, sync_folder
-from table_controller.journal.error_mapping import STORAGE_ERRORS, map_errors, to_pitbox_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -146,7 +153,9 @@ class Mirror:
         self._segment = self._tip = None
 
 
-def _batches(source: Path, first: int, until: int | None) -> Iterator[tuple[SegmentPlace, list[Record], dict[int, StoredSnapshot]]]:
+def _batches(
+    source: Path, first: int, until: int | None
+) -> Iterator[tuple[SegmentPlace, list[Record], dict[int, StoredSnapshot]]]:
     """Yield the source's records in batches for `Mirror.append`: checked, of one segment, with their snapshots."""
     segments = reader.segments(source)
     for _, path in segments:

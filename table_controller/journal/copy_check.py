@@ -17,9 +17,9 @@ from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import CopyCorrupted, DiskFailed, JournalDamaged, JournalError, JournalForeign, JournalShort
 from table_controller.journal import reader
 from table_controller.journal.chain import SNAPSHOT, ChainBroken
-from table_controller.journal.segment import open_read_only, snapshot_of
-from table_controller.journal.head_file import sync_folder
 from table_controller.journal.error_mapping import map_errors
+from table_controller.journal.head_file import sync_folder
+from table_controller.journal.segment import open_read_only, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,11 +13,10 @@ import msgspec
 
 from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import ConfigurationError
-from table_controller.journal import reader
-from table_controller.journal import record_text
+from table_controller.journal import reader, record_text
 from table_controller.journal.chain import START
-from table_controller.journal.records import BOX
 from table_controller.journal.error_mapping import map_errors
+from table_controller.journal.records import BOX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

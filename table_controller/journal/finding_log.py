@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
-from table_controller.table.decisions import HoldCleared, Finding, HoldOpened, RequestRefused
+from table_controller.table.decisions import Finding, HoldCleared, HoldOpened, RequestRefused
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from table_controller.journal.chain import NewRecord, Record, ChainVerdict
+    from table_controller.journal.chain import ChainVerdict, NewRecord, Record
     from table_controller.journal.segment import StoredSnapshot
 
 

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from firmware_bridge.errors import JournalDamaged, JournalError, JournalForeign, JournalNewer, JournalShort
-from table_controller.journal.chain import FIRST_SEQ, ZERO_HEAD, SNAPSHOT, ChainBroken, Record, ChainVerdict
+from table_controller.journal.chain import FIRST_SEQ, SNAPSHOT, ZERO_HEAD, ChainBroken, ChainVerdict, Record
+from table_controller.journal.error_mapping import STORAGE_ERRORS, map_errors, to_pitbox_error
+from table_controller.journal.head_file import read_head
 from table_controller.journal.segment import (
-    SnapshotRecord,
     SegmentPlace,
+    SnapshotRecord,
     StoredSnapshot,
     check_snapshots,
-    read_checked,
     open_read_only,
+    read_checked,
     snapshot_in,
 )
-from table_controller.journal.head_file import read_head
-from table_controller.journal.error_mapping import STORAGE_ERRORS, map_errors, to_pitbox_error
 
 if TYPE_CHECKING:
     import sqlite3

@@ -148,12 +148,18 @@ def _finding(d: dict[str, Any]) -> str:
 
 
 _DECIDED: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
-    "Command": _command, "Prompt": _prompt, "StateChanged": _moved, "HoldOpened": _irregularity, "RequestRefused": _refused,
+    "Command": _command,
+    "Prompt": _prompt,
+    "StateChanged": _moved,
+    "HoldOpened": _irregularity,
+    "RequestRefused": _refused,
     "PromptClosed": lambda d: f"question {d['id']} " + (f"answered {d['choice']}" if d.get("choice") else "closed"),
     "HoldCleared": lambda d: f"irregularity {d['hold']} cleared by {d['credential']}",
     "Deadline": lambda d: f"timer {d['timer']} " + (f"{d['seconds']:g} s" if d.get("seconds") is not None else "off"),
-    "Finding": _finding, "MeterPlay": _meter_play, "MeterSet": _meter_set,
-}  # fmt: skip
+    "Finding": _finding,
+    "MeterPlay": _meter_play,
+    "MeterSet": _meter_set,
+}
 
 
 def decision_text(decision: dict[str, Any]) -> str:

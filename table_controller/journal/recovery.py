@@ -14,15 +14,15 @@ from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import JournalNewer, RecordUnreadable, ReplayDiffers, VersionsDiffer
 from table_controller.journal import records as rec
 from table_controller.journal.chain import FIRST_SEQ, RESTORED, START, STOP
+from table_controller.journal.credential_roster import CredentialRoster
 from table_controller.journal.device_change import differences
 from table_controller.journal.finding_log import FindingLog
 from table_controller.journal.former_names import renew_snapshot
 from table_controller.journal.hit_log import HitLog
-from table_controller.journal.migrations import REVERT_FIRST, FIRST_EDITION, changed_digests, migrate, state_schema
-from table_controller.journal.credential_roster import CredentialRoster
+from table_controller.journal.migrations import FIRST_EDITION, REVERT_FIRST, changed_digests, migrate, state_schema
 from table_controller.journal.timers import Timers
 from table_controller.ledger.meter import MeterRules, meter_rules
-from table_controller.ledger.money import TWO_PERSON_KINDS, document_key, slip_number, add_to_runs
+from table_controller.ledger.money import TWO_PERSON_KINDS, add_to_runs, document_key, slip_number
 from table_controller.table.decisions import Booked
 from table_controller.table.events import Due, Person
 from table_controller.table.state import TableState
@@ -313,7 +313,9 @@ class _Recovery:
     def _step(self, record: Record) -> None:
         differs = changed_digests(self._under, self._digests)
         if self._old is not None or differs:
-            names = " and ".join(sorted(differs or changed_digests(self._old.digests if self._old else {}, self._digests)))
+            names = " and ".join(
+                sorted(differs or changed_digests(self._old.digests if self._old else {}, self._digests))
+            )
             raise VersionsDiffer(
                 f"record {record.seq} was written with another {names}{self._writer()}, and replay never crosses "
                 f"versions; {REVERT_FIRST}"

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from table_controller.journal.head_file import sync_folder
 from table_controller.journal.segment import (
     RetiredSegment,
+    empty_log,
     file_name,
     open_read_only,
     records_in,
     remove_database,
-    empty_log,
 )
-from table_controller.journal.head_file import sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import ConfigurationError, RecordUnreadable
-from table_controller.journal import reader
-from table_controller.journal import record_text
+from table_controller.journal import reader, record_text
 from table_controller.journal import records as rec
 from table_controller.journal.accounts import last_round_before_begin
 from table_controller.journal.later_records import ROUND_OPENED, add_later_records, where_retired
@@ -19,7 +18,17 @@ from table_controller.rulebook import OUTCOMES, TRIGGERS
 from table_controller.table.dealing import place_of_position
 from table_controller.table.starting_position import position_of_total
 
-__all__ = ["ROUND_ENDED", "UNKNOWN_TERMS", "ROUND_OPENED", "RoundReport", "answer_text", "prompt_text", "track_prompts", "read_round", "read_steps"]
+__all__ = [
+    "ROUND_ENDED",
+    "ROUND_OPENED",
+    "UNKNOWN_TERMS",
+    "RoundReport",
+    "answer_text",
+    "prompt_text",
+    "read_round",
+    "read_steps",
+    "track_prompts",
+]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -99,7 +108,11 @@ class RoundReport:
 
     def add_late_answer(self, record: Record, body: dict[str, Any]) -> None:
         """Add a step after the round's end: only answers to questions that the round left open."""
-        at, event, refused = f"{record_text.format_time(record.wall_ns)[11:]}  ", body["event"], record_text.refusal_text(body)
+        at, event, refused = (
+            f"{record_text.format_time(record.wall_ns)[11:]}  ",
+            body["event"],
+            record_text.refusal_text(body),
+        )
         if event["type"] == "Answer" and event["prompt"] in self._prompts:
             if refused is None:
                 self._answered(at, event)
@@ -192,7 +205,9 @@ class RoundReport:
             self.bets.append(f"{at}seats with a wager: {seats}, entered by {record_text.person_text(event['who'])}")
         elif prompt["kind"] == "dealt":
             for place in self._in_order() or []:
-                self.dealt.append(f"{at}{_count(self.terms['hand'])} to {self.place_text(place)}, confirmed by the dealer")
+                self.dealt.append(
+                    f"{at}{_count(self.terms['hand'])} to {self.place_text(place)}, confirmed by the dealer"
+                )
         elif prompt["kind"] == "additional_cards":
             to = self.place_text(prompt["seat"] or 0)
             self.dealt.append(f"{at}{_count(self.terms['second'])} more to {to}, confirmed by the dealer")
@@ -227,7 +242,9 @@ class RoundReport:
         text = TRIGGERS.get(trigger, record_text.to_words(trigger))
         about = ", ".join(f"{key} {decision[key]}" for key in ("slot", "deck", "seat") if decision.get(key) is not None)
         self._holds[decision["hold"]] = trigger
-        self.irregularities.append(f"{at}{text}" + (f" ({about})" if about else "") + f"  [{', '.join(decision['clauses'])}]")
+        self.irregularities.append(
+            f"{at}{text}" + (f" ({about})" if about else "") + f"  [{', '.join(decision['clauses'])}]"
+        )
         if event["type"] == "IrregularityReported":
             self.irregularities.append(f"          reported by {record_text.person_text(event['who'])}")
         for outcome in decision["outcomes"]:

@@ -8,9 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.decode_errors import UNDECODABLE
-from table_controller.journal import records as rec
 from table_controller.journal import record_text
-from table_controller.journal.round_report import ROUND_ENDED, UNKNOWN_TERMS, ROUND_OPENED, RoundReport, prompt_text, track_prompts
+from table_controller.journal import records as rec
+from table_controller.journal.round_report import (
+    ROUND_ENDED,
+    ROUND_OPENED,
+    UNKNOWN_TERMS,
+    RoundReport,
+    prompt_text,
+    track_prompts,
+)
 from table_controller.table import state_machines as mc
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import msgspec
 
 from firmware_bridge.errors import JournalBusy, JournalDamaged, JournalGone, JournalNewer
 from table_controller.journal.chain import FORMAT, SNAPSHOT, ChainBroken, Record, check_records, snapshot_digest
-from table_controller.journal.head_file import sync_folder
 from table_controller.journal.error_mapping import map_errors
+from table_controller.journal.head_file import sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -121,7 +121,9 @@ def _has_log(path: Path) -> bool:
 
 
 @contextmanager
-def open_read_only(path: Path, newest: int, *, closed: bool = False) -> Iterator[tuple[sqlite3.Connection, SegmentPlace]]:
+def open_read_only(
+    path: Path, newest: int, *, closed: bool = False
+) -> Iterator[tuple[sqlite3.Connection, SegmentPlace]]:
     """Open a segment for reading only; a writer may have it open.
 
     A closed segment without a log is opened as immutable, so that SQLite creates no files. The newest segment is opened
@@ -206,7 +208,9 @@ class JournalSegment:
         self._connection = connection
 
     @classmethod
-    def create(cls, path: Path, place: SegmentPlace, records: Sequence[Record], snapshot: StoredSnapshot | None) -> JournalSegment:
+    def create(
+        cls, path: Path, place: SegmentPlace, records: Sequence[Record], snapshot: StoredSnapshot | None
+    ) -> JournalSegment:
         """Create a segment with its first records. It gets its file name only when it is complete and on disk."""
         draft = path.with_suffix(".new")
         remove_database(draft)
@@ -322,7 +326,9 @@ def remove_database(path: Path) -> None:
         path.with_name(name).unlink(missing_ok=True)
 
 
-def read_checked(connection: sqlite3.Connection, place: SegmentPlace, first: int, last: int | None = None) -> Iterator[Record]:
+def read_checked(
+    connection: sqlite3.Connection, place: SegmentPlace, first: int, last: int | None = None
+) -> Iterator[Record]:
     """Read records and check their chain; raises ChainBroken at the first bad one. Past the end: no records."""
     records = records_in(connection, first, last)
     begin = next(records, None)

@@ -31,29 +31,37 @@ from table_controller.journal.chain import (
     FIRST_SEQ,
     FORMAT,
     GENESIS,
-    ZERO_HEAD,
     OWN_KINDS,
     SNAPSHOT,
     START,
     STOP,
+    ZERO_HEAD,
+    ChainVerdict,
     NewRecord,
     Record,
-    ChainVerdict,
     chain_records,
     check_limits,
     snapshot_digest,
 )
-from table_controller.journal.retention import ClosedSegment, inspect_closed, retire, choose_to_retire
-from table_controller.journal.segment import SnapshotRecord, SegmentPlace, JournalSegment, StoredSnapshot, file_name, open_read_only, remove_database
-from table_controller.journal.head_file import JournalHead, HeadFile, create_head_file, read_head
 from table_controller.journal.error_mapping import STORAGE_ERRORS, map_errors, to_pitbox_error
+from table_controller.journal.head_file import HeadFile, JournalHead, create_head_file, read_head
+from table_controller.journal.retention import ClosedSegment, choose_to_retire, inspect_closed, retire
+from table_controller.journal.segment import (
+    JournalSegment,
+    SegmentPlace,
+    SnapshotRecord,
+    StoredSnapshot,
+    file_name,
+    open_read_only,
+    remove_database,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from firmware_bridge.errors import PitboxError
 
-__all__ = ["Policy", "Record", "StoredSnapshot", "Store", "ChainVerdict"]
+__all__ = ["ChainVerdict", "Policy", "Record", "Store", "StoredSnapshot"]
 
 LOCK: Final = "lock"
 # Marks the folder of a second copy, so that no box writes a journal there.

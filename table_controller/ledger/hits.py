@@ -26,7 +26,7 @@ from table_controller.ledger.money import (
 
 if TYPE_CHECKING:
     from table_controller.ledger.meter import MeterRules
-    from table_controller.ledger.money import MoneyEntry, MoneyBook
+    from table_controller.ledger.money import MoneyBook, MoneyEntry
 
 
 class Hit(msgspec.Struct):

@@ -23,7 +23,7 @@ from table_controller.rulebook.settlement.dealt_round import Seat
 from table_controller.rulebook.settlement.terms import SettlementTerms, line_result
 
 if TYPE_CHECKING:
-    from table_controller.ledger.money import MoneyEntry, MoneyBook
+    from table_controller.ledger.money import MoneyBook, MoneyEntry
     from table_controller.rulebook import Edition, Submission
     from table_controller.rulebook.texts import Paytable
 
@@ -136,7 +136,9 @@ def open_meter(book: MoneyBook, rules: MeterRules) -> MoneyEntry:
     return book.post("seed", Transfer(SEED, METER, rules.seed), clauses=rules.clauses)
 
 
-def accept_bet(book: MoneyBook, rules: MeterRules, round_: int, seat: int, clauses: tuple[str, ...]) -> tuple[Bet, MoneyEntry]:
+def accept_bet(
+    book: MoneyBook, rules: MeterRules, round_: int, seat: int, clauses: tuple[str, ...]
+) -> tuple[Bet, MoneyEntry]:
     """Accept one bet: its shares for meter and reserve, and the remainder for the house, in one entry.
 
     The part above the meter's limit goes to the overflow account.

@@ -116,7 +116,12 @@ class MoneyBook(msgspec.Struct):
         """The amounts that the progressive system must show."""
         by_table = self.balance(FIXED) + self.balance(ENVY)
         return Meters(
-            self.balance(METER), self.balance(RESERVE), self.balance(PENDING), by_table, self.balance(HAND_PAYS), self.balance(OVERFLOW)
+            self.balance(METER),
+            self.balance(RESERVE),
+            self.balance(PENDING),
+            by_table,
+            self.balance(HAND_PAYS),
+            self.balance(OVERFLOW),
         )
 
     def post(

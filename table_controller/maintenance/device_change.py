@@ -80,7 +80,9 @@ def accept_changes(config: TableConfig, people: tuple[Person, Person]) -> Record
         stamp = rec.Timestamp(*now, clock.kernel)
         store.snapshot(
             record.seq,
-            encode_snapshot(table, recovered.timers, digests, stamp, recovered.hits, recovered.findings, recovered.roll),
+            encode_snapshot(
+                table, recovered.timers, digests, stamp, recovered.hits, recovered.findings, recovered.roll
+            ),
         )
     finally:
         store.close()

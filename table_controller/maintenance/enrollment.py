@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from firmware_bridge.errors import BadKeyFile, BadRequest, KeyRevoked, LinkClosed, NotAllowed, PitboxError, SerialClaimedTwice
+from firmware_bridge.errors import (
+    BadKeyFile,
+    BadRequest,
+    KeyRevoked,
+    LinkClosed,
+    NotAllowed,
+    PitboxError,
+    SerialClaimedTwice,
+)
 from firmware_bridge.keys import DeviceKey, load_key
 from table_controller.maintenance import key_files as files
 from table_controller.maintenance.service_calls import reasons_against

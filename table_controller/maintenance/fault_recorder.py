@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from devices.kinds import Kind
     from firmware_bridge.messages import DeviceHello
-    from table_controller.maintenance.frame_ring import FrameRing
     from table_controller.diagnosis.fault_report import MachineHalt
     from table_controller.diagnosis.fault_report_store import FaultReportStore
+    from table_controller.maintenance.frame_ring import FrameRing
 
 log = logging.getLogger(__name__)
 

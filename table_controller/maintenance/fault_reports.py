@@ -15,13 +15,13 @@ import msgspec
 from devices.driver_events import LinkDown, LinkUp, Reported
 from firmware_bridge.errors import BadFaultReport
 from firmware_bridge.version import VERSION
-from table_controller.maintenance.frame_ring import FrameRing
-from table_controller.maintenance.fault_recorder import CARD_PATH_KINDS, FaultRecorder
-from table_controller.host.status import permits_of
-from table_controller.maintenance.return_to_service import ReturnsToService
 from table_controller.diagnosis import fault_report as d
-from table_controller.diagnosis import return_steps as st
 from table_controller.diagnosis import fault_report_store as files
+from table_controller.diagnosis import return_steps as st
+from table_controller.host.status import permits_of
+from table_controller.maintenance.fault_recorder import CARD_PATH_KINDS, FaultRecorder
+from table_controller.maintenance.frame_ring import FrameRing
+from table_controller.maintenance.return_to_service import ReturnsToService
 from table_controller.table import events as ev
 from table_controller.table.decisions import Prompt
 
@@ -47,7 +47,9 @@ class FaultReports:
         self._answers: deque[tuple[int, d.EarlierAnswer]] = deque(maxlen=_ANSWERS)
         self._received: dict[str, int] = {}  # when each deck was received (wall clock)
         self._pinned: dict[str, list[int]] = {}  # slot -> reports whose machine is not back in service
-        self._freezers = {name: self._freezer(name) for name, slot in box.slots.items() if slot.kind.name in CARD_PATH_KINDS}
+        self._freezers = {
+            name: self._freezer(name) for name, slot in box.slots.items() if slot.kind.name in CARD_PATH_KINDS
+        }
         for number in files.numbers(folder):
             self._take_up_again(number)
         for name in self._freezers:
@@ -154,7 +156,9 @@ class FaultReports:
         if self._box.is_stopping:  # the end of the box is not a fault of the links
             return
         shown = (
-            st.FaultedAgain("nothing any more: its link is gone") if isinstance(event, LinkDown) else st.evidence_of(event)
+            st.FaultedAgain("nothing any more: its link is gone")
+            if isinstance(event, LinkDown)
+            else st.evidence_of(event)
         )
         if shown is not None:
             self.returns.on_evidence(name, shown)

@@ -16,12 +16,12 @@ import msgspec
 
 from firmware_bridge.errors import BadFaultReport, BadRequest, NotAllowed, PitboxError, StepRefused
 from table_controller.controller.service_command_ids import ServiceCommandIds
-from table_controller.maintenance.test_mode import NO_FAULT_REPORT, read_mode, restore_mode
 from table_controller.diagnosis import evidence
-from table_controller.diagnosis import return_steps as st
 from table_controller.diagnosis import fault_report_store as files
+from table_controller.diagnosis import return_steps as st
 from table_controller.diagnosis.causes import diagnose
 from table_controller.journal import records as rec
+from table_controller.maintenance.test_mode import NO_FAULT_REPORT, read_mode, restore_mode
 from table_controller.table import events as ev
 
 if TYPE_CHECKING:
@@ -160,9 +160,13 @@ class ReturnsToService:
         """Handle the evidence of a machine."""
         for number, procedure in tuple(self._procedures.items()):
             if procedure.began.slot == name:
-                self._record(number, *st.apply_evidence(procedure, shown, procedure.technician or procedure.began.by), who=None)
+                self._record(
+                    number, *st.apply_evidence(procedure, shown, procedure.technician or procedure.began.by), who=None
+                )
 
-    def _record(self, number: int, procedure: st.ReturnProgress, events: list[st.ReturnEvent], who: ev.Person | None) -> None:
+    def _record(
+        self, number: int, procedure: st.ReturnProgress, events: list[st.ReturnEvent], who: ev.Person | None
+    ) -> None:
         """Record completed steps in the journal and with the fault report."""
         self._procedures[number] = procedure
         for event in events:
@@ -267,7 +271,9 @@ class ReturnsToService:
         await self.wait_until_written()
         return self.progress(number)
 
-    async def _begin(self, dossier: d.FaultReport, procedure: st.ReturnProgress | None, who: ev.Person, person: str) -> None:
+    async def _begin(
+        self, dossier: d.FaultReport, procedure: st.ReturnProgress | None, who: ev.Person, person: str
+    ) -> None:
         """Begin or continue a procedure: one that began with the fault, was left, or belongs to an interruption."""
         diagnosis, name = diagnose(dossier), dossier.machine.slot
         if procedure is None:

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from devices.message_registry import LINK_MESSAGES, KIND_MESSAGES, union_members
+from devices.message_registry import KIND_MESSAGES, LINK_MESSAGES, union_members
 from firmware_bridge import frame as fr
 from firmware_bridge.capture import Blanker, CaptureFile, read_capture, read_tag
 from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import PitboxError
 from firmware_bridge.version import VERSION
-from table_controller.maintenance.wear import WEAR_FOLDER, WearStore
 from table_controller.diagnosis import fault_report_store
 from table_controller.diagnosis.fault_report import encode
 from table_controller.journal import reader
 from table_controller.journal import records as rec
 from table_controller.journal.record_text import decode_body
+from table_controller.maintenance.wear import WEAR_FOLDER, WearStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

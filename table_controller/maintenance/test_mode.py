@@ -72,7 +72,9 @@ class TestMode:
         self._check(slot)
         self._box.testing[slot] = NO_FAULT_REPORT
         self._box.slots[slot].service.apply_trigger("doubt", unsettled=False)
-        controller.submit(ev.ReturnStepChanged(slot, NO_FAULT_REPORT, _STEP + (_MODE + mode if mode else ""), testing=True))
+        controller.submit(
+            ev.ReturnStepChanged(slot, NO_FAULT_REPORT, _STEP + (_MODE + mode if mode else ""), testing=True)
+        )
         controller.submit(ev.SlotChanged(slot, "doubt"))
 
     def _check(self, slot: str) -> None:

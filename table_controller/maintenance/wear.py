@@ -20,15 +20,15 @@ from table_controller.diagnosis.drawings import Curve
 from table_controller.diagnosis.drift import (
     BASE_WINDOWS,
     DEFAULT,
+    DriftWarning,
     PathSample,
     SegmentSample,
-    DriftWarning,
     Wear,
+    add_sample,
     excess,
     judge,
     margins,
     restart_after_repair,
-    add_sample,
 )
 from table_controller.journal import records as rec
 from table_controller.table import events as ev
@@ -76,7 +76,11 @@ class WearWarning(NamedTuple):
 
     def sentence(self) -> str:
         """Return the warning for people, with what to do."""
-        left = f"about {self.warning.left:,} cards left, perhaps {self.warning.fewest:,}" if self.warning.left else "overdue"
+        left = (
+            f"about {self.warning.left:,} cards left, perhaps {self.warning.fewest:,}"
+            if self.warning.left
+            else "overdue"
+        )
         match self.warning.signal:
             case "transit":
                 what = f"segment {self.part} is {self.warning.now / 10_000:.1f} % slower than after its last service"
@@ -90,7 +94,9 @@ class WearWarning(NamedTuple):
         return f"{self.slot} ({self.serial}): {what}; {left}; {do} at the next break"
 
 
-def wear_reading(kind: str, transits: Iterable[TransitTimes], levels: Iterable[OpticalLevel], boot: int = 0) -> PathSample:
+def wear_reading(
+    kind: str, transits: Iterable[TransitTimes], levels: Iterable[OpticalLevel], boot: int = 0
+) -> PathSample:
     """Return the report of a machine for `diagnosis.drift`. A sensor that the model does not have has no margin."""
     return PathSample(
         tuple(

@@ -18,25 +18,24 @@ from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import BadFault, BoxLocked, PitboxError
 from table_controller import rulebook
 from table_controller.host.addresses import host_name, is_loopback
-from table_controller.panel import request_types
-from table_controller.panel import labels
-from table_controller.panel.request_handler import RequestResult, make_refusal
+from table_controller.host.quota import Origin, Rank, origin_of
+from table_controller.panel import labels, request_types
 from table_controller.panel.fault_reports import list_fault_reports
-from table_controller.panel.stream_response import StreamResponse
 from table_controller.panel.history import read_history
 from table_controller.panel.live import SIGN
 from table_controller.panel.metrics import TYPE, counters_text
+from table_controller.panel.request_handler import RequestResult, make_refusal
+from table_controller.panel.stream_response import StreamResponse
 from table_controller.panel.view import last_hits
-from table_controller.host.quota import Origin, Rank, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
 
     from starlette.requests import Request
 
-    from table_controller.panel.round_index import RoundIndex
     from table_controller.panel.live import PageStream
     from table_controller.panel.panel import Panel
+    from table_controller.panel.round_index import RoundIndex
     from table_controller.panel.sessions import PanelSession
 
 # Largest body of a request (bytes).
@@ -240,10 +239,15 @@ class PanelApp:
         session = self._signed_on(request)
         if session is None:
             return JSONResponse({"role": None, "bench": self._panel.bench is not None})
-        return JSONResponse({
-            "role": session.who.role, "id": session.who.id, "page": session.open_page(request.headers.get(PAGE_HEADER, "")),
-            "each_time": session.who.role in request_types.ROLES_WITH_PIN_EACH_TIME, "bench": self._panel.bench is not None,
-        })  # fmt: skip
+        return JSONResponse(
+            {
+                "role": session.who.role,
+                "id": session.who.id,
+                "page": session.open_page(request.headers.get(PAGE_HEADER, "")),
+                "each_time": session.who.role in request_types.ROLES_WITH_PIN_EACH_TIME,
+                "bench": self._panel.bench is not None,
+            }
+        )
 
     async def _sign_on(self, request: Request) -> Response:
         body = await _body(request)
@@ -343,7 +347,9 @@ class PanelApp:
             return _answer(RequestResult(401, {"ok": False, "text": "nobody is signed on here"}))
         page = request.headers.get(PAGE_HEADER, "")
         if not session.has_page(page):
-            return _answer(RequestResult(403, {"ok": False, "page": False, "text": "this page has expired; load it again"}))
+            return _answer(
+                RequestResult(403, {"ok": False, "page": False, "text": "this page has expired; load it again"})
+            )
         body = await _body(request)
         if body is None:
             return _too_long()

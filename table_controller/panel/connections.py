@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from table_controller.host.quota import Origin, Quota, Admission
+from table_controller.host.quota import Admission, Origin, Quota
 from table_controller.host.repeated_log import ServerLog
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from devices.shuffler.state import ShufflerView
 from table_controller.catalogue import catalogue
 from table_controller.cli.render.card_path import draw_path
 from table_controller.cli.render.shoe_path import draw_shoe
-from table_controller.maintenance.service_calls import BEGIN_TEST, LEAVE_TEST, orders_of
 from table_controller.journal.record_text import to_words
+from table_controller.maintenance.service_calls import BEGIN_TEST, LEAVE_TEST, orders_of
 from table_controller.panel.labels import sentence, service_text
 
 if TYPE_CHECKING:
@@ -57,7 +57,9 @@ def _reason(reason: DenialReason) -> dict[str, str]:
 def _orders(slot: Slot[Any, Any], names: list[str]) -> list[dict[str, Any]]:
     """Return orders with their arguments, from the signatures of the driver."""
     own = (BEGIN_TEST, LEAVE_TEST)  # have their own button
-    return [{"call": name, "text": to_words(name), "asks": _asks(slot.driver, name)} for name in names if name not in own]
+    return [
+        {"call": name, "text": to_words(name), "asks": _asks(slot.driver, name)} for name in names if name not in own
+    ]
 
 
 def _asks(driver: Any, call: str) -> list[dict[str, Any]]:

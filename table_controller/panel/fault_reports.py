@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import BadFaultReport
 from table_controller.cli.render import fault_text
-from table_controller.diagnosis import return_steps as st
 from table_controller.diagnosis import fault_report_store as files
+from table_controller.diagnosis import return_steps as st
 from table_controller.diagnosis.causes import diagnose
 from table_controller.panel.labels import STEP_TITLES, with_machine_names
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from table_controller.cli.commands.faults import known_faults, reason_titles
-from table_controller.maintenance.wear import WEAR_FOLDER, PARTS, WearStore, warnings_of
 from table_controller.diagnosis.drift import excess, margins
 from table_controller.diagnosis.history import FaultHistory, HistoryRow
 from table_controller.diagnosis.summary import cause_of, summarize
 from table_controller.journal import records as rec
 from table_controller.journal.record_text import decode_body, to_words
+from table_controller.maintenance.wear import PARTS, WEAR_FOLDER, WearStore, warnings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from table_controller.controller.lock_window import LockWindow
+from table_controller.host.quota import Quota, origin_of
 from table_controller.panel.devices import devices, error_view
 from table_controller.panel.metrics import EventCounters
-from table_controller.panel.view import finding_view, meter_view, machines_in_test_mode, table_view
-from table_controller.host.quota import Quota, origin_of
+from table_controller.panel.view import finding_view, machines_in_test_mode, meter_view, table_view
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from table_controller.controller.box import Box
     from table_controller.controller.controller import DurableStep
+    from table_controller.host.quota import Admission, Origin
     from table_controller.panel.round_index import RoundIndex
-    from table_controller.host.quota import Origin, Admission
 
 # Steps within this time (s) become one message, so that a burst of bets costs one update.
 GATHER_S: Final = 0.04
@@ -147,7 +147,9 @@ class LivePages:
 
     # --- to the pages -------------------------------------------------------------------------------------------------
 
-    def open_stream(self, role: str, origin: Origin = LOCAL_ORIGIN, *, machines: bool, alive: Callable[[], bool]) -> PageStream | None:
+    def open_stream(
+        self, role: str, origin: Origin = LOCAL_ORIGIN, *, machines: bool, alive: Callable[[], bool]
+    ) -> PageStream | None:
         """Open a stream; None if there are too many. Signs and pages have separate limits."""
         places = self._signs if role == SIGN else self._pages
         seat = None if self.closed else places.admit(origin)
@@ -226,7 +228,9 @@ class LivePages:
                 "meter": meter_view(controller.table, controller.shown_money),
                 "game": controller.table.context.edition.title,
             }
-        picture["notices"] = [notice.sentence for notice in self._box.surroundings.notices] if role in TECHNICAL_ROLES else []
+        picture["notices"] = (
+            [notice.sentence for notice in self._box.surroundings.notices] if role in TECHNICAL_ROLES else []
+        )
         picture |= table_view(controller.table, role, controller.time_left(), controller.shown_money)
         if self._hints is not None:
             picture["hints"] = self._hints()

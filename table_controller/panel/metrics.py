@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import HoldOpened, StateChanged, RequestRefused
+from table_controller.table.decisions import HoldOpened, RequestRefused, StateChanged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

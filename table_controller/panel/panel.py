@@ -5,24 +5,24 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Protocol
 
-from table_controller.panel.round_index import RoundIndex
-from table_controller.panel.request_handler import RequestHandler
-from table_controller.panel.history import LinkHistory
-from table_controller.panel.live import LivePages
-from table_controller.panel.journal_access import JournalAccess
-from table_controller.panel.sessions import PanelSessions
 from table_controller.host.quota import Screens, origin_of
+from table_controller.panel.history import LinkHistory
+from table_controller.panel.journal_access import JournalAccess
+from table_controller.panel.live import LivePages
+from table_controller.panel.request_handler import RequestHandler
+from table_controller.panel.round_index import RoundIndex
+from table_controller.panel.sessions import PanelSessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from table_controller.controller.box import Box
-    from table_controller.panel.request_handler import Check
-    from table_controller.panel.journal_access import ThreadRunner
-    from table_controller.panel.sessions import PanelSession
     from table_controller.access.people_file import CredentialHolder
+    from table_controller.controller.box import Box
     from table_controller.host.quota import Origin
+    from table_controller.panel.journal_access import ThreadRunner
+    from table_controller.panel.request_handler import Check
+    from table_controller.panel.sessions import PanelSession
 
 
 class SimulatedMachines(Protocol):

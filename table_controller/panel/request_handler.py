@@ -28,12 +28,12 @@ from table_controller.table.decisions import RequestRefused
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from table_controller.access.people_file import CredentialHolder
     from table_controller.controller.box import Box
     from table_controller.controller.controller import Controller
+    from table_controller.host.quota import Origin
     from table_controller.panel.live import LivePages
     from table_controller.panel.sessions import PanelSession
-    from table_controller.access.people_file import CredentialHolder
-    from table_controller.host.quota import Origin
     from table_controller.table import events as ev
 
     # Checks a credential (id, PIN, origin of the attempt); CredentialRefused if it is wrong, TryLater after wrong PINs.
@@ -63,7 +63,9 @@ class RequestHandler:
         self._live = live
         self._check = check
 
-    async def check_credential(self, who: request_types.ShownCredential, place: Origin) -> CredentialHolder | RequestResult:
+    async def check_credential(
+        self, who: request_types.ShownCredential, place: Origin
+    ) -> CredentialHolder | RequestResult:
         """Return the person of a credential, or the refusal."""
         try:
             return await self._check(who.id, who.pin, place)
@@ -92,7 +94,9 @@ class RequestHandler:
         try:
             if kept is None:
                 raise BadFaultReport("this box keeps no fault reports")
-            await kept.returns.complete_step(request.report, request.step, _person(people[0]), people[0].person, request.cards)
+            await kept.returns.complete_step(
+                request.report, request.step, _person(people[0]), people[0].person, request.cards
+            )
         except NotAllowed as barred:
             return make_refusal(403, barred)
         except PitboxError as refusal:
@@ -129,12 +133,16 @@ class RequestHandler:
         people = await self._people(session, request, place)
         return people if isinstance(people, RequestResult) else (request, people)
 
-    async def _people(self, session: PanelSession, request: request_types.PageRequest, place: Origin) -> tuple[CredentialHolder, CredentialHolder | None] | RequestResult:
+    async def _people(
+        self, session: PanelSession, request: request_types.PageRequest, place: Origin
+    ) -> tuple[CredentialHolder, CredentialHolder | None] | RequestResult:
         """Return the people who sign a request, each with a checked credential; or the refusal."""
         first: CredentialHolder | RequestResult = session.who
         if request.by is not None:
             first = await self.check_credential(request.by, place)
-        elif session.who.role in request_types.ROLES_WITH_PIN_EACH_TIME or isinstance(request, request_types.REQUESTS_WITH_PIN_EACH_TIME):
+        elif session.who.role in request_types.ROLES_WITH_PIN_EACH_TIME or isinstance(
+            request, request_types.REQUESTS_WITH_PIN_EACH_TIME
+        ):
             return RequestResult(
                 403, {"ok": False, "pin": True, "text": f"a {session.who.role} signs each request with the PIN"}
             )
@@ -154,7 +162,9 @@ class RequestHandler:
             return make_refusal(403, NotAllowed("two credentials of one person do not count as two people"))
         return first, second
 
-    async def _submit(self, request: request_types.TableRequest, who: CredentialHolder, second: CredentialHolder | None) -> RequestResult:
+    async def _submit(
+        self, request: request_types.TableRequest, who: CredentialHolder, second: CredentialHolder | None
+    ) -> RequestResult:
         """Submit the event of a request to the core, and return the result.
 
         The checks and the step run without a pause, so if two panels answer one question, the second is refused.
@@ -165,7 +175,9 @@ class RequestHandler:
             return make_refusal(503, locked)
         allowed = request_types.roles_for(request, controller.table.state.prompts)
         if not allowed:
-            return RequestResult(409, {"ok": False, "text": "this question is already answered, or is not asked any more"})
+            return RequestResult(
+                409, {"ok": False, "text": "this question is already answered, or is not asked any more"}
+            )
         if who.role not in allowed:
             return make_refusal(403, NotAllowed(f"this is for the {' or the '.join(allowed)}; {who.id} is {who.role}"))
         event = request_types.to_event(request, _person(who), None if second is None else _person(second))
@@ -189,7 +201,9 @@ class RequestHandler:
                     if not step.done() and self._box.cause is not None:
                         return make_refusal(503, BoxLocked("the box locked before this was recorded"))
         except TimeoutError:
-            return RequestResult(504, {"ok": False, "text": "it is not known whether this was recorded; check the table"})
+            return RequestResult(
+                504, {"ok": False, "text": "it is not known whether this was recorded; check the table"}
+            )
         finally:
             self._live.forget(event)
         if step.cancelled():

@@ -157,11 +157,31 @@ class CoverCardRequest(PageRequest, frozen=True, tag="cover_card", kw_only=True)
     seat: Seat | None = None
 
 
-MeterRequest = CorrectMeterRequest | ResetMeterRequest | SetMeterRequest | CloseMeterRequest | OpenMeterRequest | TransferOverflowRequest
+MeterRequest = (
+    CorrectMeterRequest
+    | ResetMeterRequest
+    | SetMeterRequest
+    | CloseMeterRequest
+    | OpenMeterRequest
+    | TransferOverflowRequest
+)
 TableRequest = (
-    AnswerRequest | OpenRoundRequest | NoMoreBetsRequest | AddDeckRequest | ReportRequest | OrderRequest | SlotOrderRequest | CorrectMeterRequest | ResetMeterRequest
-    | SetMeterRequest | CloseMeterRequest | OpenMeterRequest | TransferOverflowRequest | CoverCardRequest | ConfirmCopyAbsentRequest
-)  # fmt: skip
+    AnswerRequest
+    | OpenRoundRequest
+    | NoMoreBetsRequest
+    | AddDeckRequest
+    | ReportRequest
+    | OrderRequest
+    | SlotOrderRequest
+    | CorrectMeterRequest
+    | ResetMeterRequest
+    | SetMeterRequest
+    | CloseMeterRequest
+    | OpenMeterRequest
+    | TransferOverflowRequest
+    | CoverCardRequest
+    | ConfirmCopyAbsentRequest
+)
 TABLE_REQUESTS: Final = msgspec.json.Decoder(TableRequest)
 
 
@@ -208,8 +228,14 @@ ROLES_WITH_PIN_EACH_TIME: Final = ("floorperson", "auditor")
 # These requests are signed with the PIN by every role.
 REQUESTS_WITH_PIN_EACH_TIME: Final = (DeviceOrderRequest,)
 TWO_PERSON_REQUESTS: Final = (
-    CorrectMeterRequest, ResetMeterRequest, SetMeterRequest, CloseMeterRequest, OpenMeterRequest, TransferOverflowRequest, ConfirmCopyAbsentRequest,
-)  # fmt: skip
+    CorrectMeterRequest,
+    ResetMeterRequest,
+    SetMeterRequest,
+    CloseMeterRequest,
+    OpenMeterRequest,
+    TransferOverflowRequest,
+    ConfirmCopyAbsentRequest,
+)
 
 
 def roles_for(request: TableRequest, prompts: Mapping[int, Prompt]) -> tuple[str, ...]:

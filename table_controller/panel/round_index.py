@@ -17,8 +17,8 @@ import msgspec
 from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import BadRequest, PitboxError
 from table_controller.journal import records as rec
-from table_controller.journal.round_review import RoundReview
 from table_controller.journal.finding_log import findings_in
+from table_controller.journal.round_review import RoundReview
 from table_controller.journal.table_terms import terms_of
 from table_controller.panel.view import finding_view
 from table_controller.table import state_machines as mc
@@ -207,5 +207,9 @@ class RoundIndex:
         review = dispute.to_dict()
         if review is None:
             raise BadRequest(f"round {number} is not in the journal any more")
-        named = [finding_view(mark.finding) for mark in self._marks if mark.finding is not None and number in mark.finding.rounds]
+        named = [
+            finding_view(mark.finding)
+            for mark in self._marks
+            if mark.finding is not None and number in mark.finding.rounds
+        ]
         return review | {"at": one["at"], "affected": named, "end_state": one["end"]}

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from table_controller.journal.record_text import to_words
 from table_controller.ledger.money import format_dollars
 from table_controller.panel import labels
-from table_controller.table import state_machines as mc
 from table_controller.table import shuffling
+from table_controller.table import state_machines as mc
 from table_controller.table.dealing import places_dealt
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from table_controller.journal.finding_log import LoggedFinding
     from table_controller.journal.hit_log import HitLog
     from table_controller.table.core import Table
-    from table_controller.table.decisions import Prompt, DenialReason
+    from table_controller.table.decisions import DenialReason, Prompt
     from table_controller.table.state import Deck, Hold
 
 _SEATS: Final = range(1, 7)
@@ -401,14 +401,19 @@ def _meter_rules(table: Table) -> dict[str, Any] | None:
     rules = table.context.meter
     if rules is None:
         return None
-    shown = {"seed": format_dollars(rules.seed), "rate": f"{rules.rate_bp / 100:g} %", "limit": format_dollars(rules.limit)}
+    shown = {
+        "seed": format_dollars(rules.seed),
+        "rate": f"{rules.rate_bp / 100:g} %",
+        "limit": format_dollars(rules.limit),
+    }
     return {**shown, "seed_micro": rules.seed}
 
 
 def machines_in_test_mode(table: Table) -> list[str]:
     """Return the names of the machines in test mode, which every page shows."""
     return [
-        labels.machine_name(name) + (f" (fault report {slot.return_procedure.fault_report})" if slot.return_procedure.fault_report else "")
+        labels.machine_name(name)
+        + (f" (fault report {slot.return_procedure.fault_report})" if slot.return_procedure.fault_report else "")
         for name, slot in table.state.slots.items()
         if slot.return_procedure is not None and slot.return_procedure.testing
     ]

@@ -11,24 +11,24 @@ check_submission(edition, raw)             the certificate holder's choices, or 
 Import `cards`, `hands`, `settlement` and `payback` by name: ranking of hands, settlement of wagers, expected paybacks.
 """
 
+from table_controller.rulebook.irregularity_rows import Choice, Conditions, Facts, IrregularityRow, NumberReference
 from table_controller.rulebook.loader import edition
-from table_controller.rulebook.lookup import DEFAULT_READING, Ruling, default_ruling, order_by_precedence, find_ruling
-from table_controller.rulebook.irregularity_rows import Choice, Conditions, Facts, NumberReference, IrregularityRow
+from table_controller.rulebook.lookup import DEFAULT_READING, Ruling, default_ruling, find_ruling, order_by_precedence
 from table_controller.rulebook.schema import Edition
 from table_controller.rulebook.submission import Submission, check_submission, default_submission
 from table_controller.rulebook.texts import (
     ENFORCEMENT,
     Clause,
+    ClauseReading,
     Enforcement,
     Paytable,
-    ClauseReading,
     clause,
+    clause_vocabulary,
     clauses,
     enforcement,
     paytables,
     reading,
     readings,
-    clause_vocabulary,
 )
 from table_controller.rulebook.vocabulary import (
     DECK_OUTCOMES,
@@ -44,9 +44,41 @@ from table_controller.rulebook.vocabulary import (
 )
 
 __all__ = [
-    "DECK_OUTCOMES", "DEFAULT_READING", "ENFORCEMENT", "EVIDENCE", "GAMES", "OUTCOMES", "PHASES", "TRIGGERS",
-    "Choice", "Clause", "Conditions", "Edition", "Enforcement", "Evidence", "Facts", "NumberReference", "Outcome", "Paytable",
-    "Phase", "ClauseReading", "IrregularityRow", "Ruling", "Submission", "Trigger",
-    "check_submission", "clause", "clauses", "default_ruling", "default_submission", "edition", "enforcement",
-    "paytables", "order_by_precedence", "reading", "readings", "find_ruling", "clause_vocabulary",
+    "DECK_OUTCOMES",
+    "DEFAULT_READING",
+    "ENFORCEMENT",
+    "EVIDENCE",
+    "GAMES",
+    "OUTCOMES",
+    "PHASES",
+    "TRIGGERS",
+    "Choice",
+    "Clause",
+    "ClauseReading",
+    "Conditions",
+    "Edition",
+    "Enforcement",
+    "Evidence",
+    "Facts",
+    "IrregularityRow",
+    "NumberReference",
+    "Outcome",
+    "Paytable",
+    "Phase",
+    "Ruling",
+    "Submission",
+    "Trigger",
+    "check_submission",
+    "clause",
+    "clause_vocabulary",
+    "clauses",
+    "default_ruling",
+    "default_submission",
+    "edition",
+    "enforcement",
+    "find_ruling",
+    "order_by_precedence",
+    "paytables",
+    "reading",
+    "readings",
 ]  # fmt: skip

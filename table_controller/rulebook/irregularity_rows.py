@@ -13,13 +13,13 @@ from table_controller.rulebook.vocabulary import (
     DeckFact,
     DeviceFact,
     Evidence,
-    StubFinding,
     Outcome,
     Phase,
     Role,
     Scope,
     ShufflerFact,
     StartFact,
+    StubFinding,
     Trigger,
 )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from table_controller.rulebook.irregularity_rows import Choice, Facts, NumberReference, IrregularityRow
+from table_controller.rulebook.irregularity_rows import Choice, Facts, IrregularityRow, NumberReference
 from table_controller.rulebook.validation import phases_of
 from table_controller.rulebook.vocabulary import (
     DECK_OUTCOMES,

@@ -15,8 +15,8 @@ import msgspec
 
 from firmware_bridge.errors import BadSubmission
 from table_controller.rulebook.cards import RANKS
-from table_controller.rulebook.hands.house_way import turning_ranks
 from table_controller.rulebook.games.house_ways import HOUSE_WAYS
+from table_controller.rulebook.hands.house_way import turning_ranks
 from table_controller.rulebook.texts import paytables
 from table_controller.rulebook.vocabulary import DealingName, ShufflerFact
 

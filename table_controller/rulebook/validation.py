@@ -13,10 +13,10 @@ from table_controller.rulebook.vocabulary import (
     DecisionFact,
     DeckFact,
     DeviceFact,
-    StubFinding,
     Phase,
     ShufflerFact,
     StartFact,
+    StubFinding,
     Trigger,
 )
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import SeatUndecided
-from table_controller.table import progressive_bets
-from table_controller.table import side_wagers
+from table_controller.table import progressive_bets, side_wagers
 from table_controller.table import state_machines as mc
 from table_controller.table.irregularities import close_bets, open_hold
 from table_controller.table.state import Progressive, Round, SeatBets, SpotReport
@@ -77,7 +76,10 @@ def _record_spot(c: Context, event: ev.BetSensed) -> None:
     """Record what the sensor detects, in the order of its sequence numbers, not of the frames' arrival."""
     spot = c.state.spots.setdefault(event.seat, SpotReport())
     if event.sequence >= spot.sequence:
-        spot.sequence, spot.content = event.sequence, "unclear" if not event.clear else "chip" if event.placed else "empty"
+        spot.sequence, spot.content = (
+            event.sequence,
+            "unclear" if not event.clear else "chip" if event.placed else "empty",
+        )
 
 
 def forget_spot(c: Context, seat: int) -> None:
@@ -171,7 +173,9 @@ def _contradict(c: Context, seat: int, doubt: str) -> None:
         bets.latched, bets.bet, bets.doubt = False, None, doubt
         _leave_undecided(c, seat, doubt)
     else:
-        c.record_finding("latch_contradicted", f"seat {seat}, round {c.state.round.number}: {doubt}; the first report counts")
+        c.record_finding(
+            "latch_contradicted", f"seat {seat}, round {c.state.round.number}: {doubt}; the first report counts"
+        )
 
 
 def _leave_undecided(c: Context, seat: int, why: str) -> None:
@@ -209,7 +213,9 @@ def on_lock_timeout(c: Context) -> None:
 
 def on_late_bet(c: Context, event: ev.LateBet) -> None:
     """A chip on a locked sensor does not count and is returned."""
-    c.record_finding("late_bet", f"seat {event.seat}: a chip was placed after the lock-out; it does not count and is returned")
+    c.record_finding(
+        "late_bet", f"seat {event.seat}: a chip was placed after the lock-out; it does not count and is returned"
+    )
     if event.seat not in c.state.late_chips:
         c.state.late_chips.append(event.seat)
 
@@ -238,7 +244,9 @@ def advance(c: Context) -> None:
         _advance_bets(c)
     if not c.state.round.seats_entered or (c.has_progressive and c.state.progressive.state != mc.VERIFIED):
         return
-    stray = [seat for seat in c.state.progressive.accepted if seat not in c.state.round.seats] if c.has_progressive else []
+    stray = (
+        [seat for seat in c.state.progressive.accepted if seat not in c.state.round.seats] if c.has_progressive else []
+    )
     if stray:
         for seat in stray:
             c.state.progressive.seats[seat].bet = False

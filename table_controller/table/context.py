@@ -9,10 +9,10 @@ from table_controller.table.decisions import (
     Command,
     Deadline,
     Finding,
-    StateChanged,
     Prompt,
     PromptClosed,
     RequestRefused,
+    StateChanged,
 )
 from table_controller.table.permits import REASONS, Resource, applying_reasons
 from table_controller.table.state import IssuedCommand
@@ -20,7 +20,7 @@ from table_controller.table.view import TableView
 
 if TYPE_CHECKING:
     from table_controller.rulebook import Edition, Submission
-    from table_controller.table.decisions import Actuation, Decision, FailSafe, Order, DenialReason
+    from table_controller.table.decisions import Actuation, Decision, DenialReason, FailSafe, Order
     from table_controller.table.permits import ReasonRow
     from table_controller.table.state import Deck, TableState
 

@@ -9,14 +9,27 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from table_controller.table import betting, cutting, dealing, decks, enrolment, hits, orders, playing, restart, service, shuffling, stub
-from table_controller.table import second_copy
-from table_controller.table import meter_adjustments
-from table_controller.table import deck_opening
-from table_controller.table import side_wagers
-from table_controller.table import meter_visibility
-from table_controller.table import starting_position
-from table_controller.table import hold_steps
+from table_controller.table import (
+    betting,
+    cutting,
+    dealing,
+    deck_opening,
+    decks,
+    enrolment,
+    hits,
+    hold_steps,
+    meter_adjustments,
+    meter_visibility,
+    orders,
+    playing,
+    restart,
+    second_copy,
+    service,
+    shuffling,
+    side_wagers,
+    starting_position,
+    stub,
+)
 from table_controller.table import events as ev
 from table_controller.table.context import Context
 from table_controller.table.decisions import Prompt
@@ -27,7 +40,7 @@ if TYPE_CHECKING:
 
     from table_controller.rulebook import Edition, Submission
     from table_controller.rulebook.vocabulary import DeviceFact
-    from table_controller.table.decisions import Actuation, Decision, Order, DenialReason
+    from table_controller.table.decisions import Actuation, Decision, DenialReason, Order
 
 # How many passes one step may need until nothing more follows; far more than any real chain of decisions.
 _MOST_PASSES: Final = 32
@@ -117,9 +130,20 @@ class Table:
 
 # What follows from the state alone, in the order of a round.
 _ADVANCE: Final = (
-    hold_steps.advance, deck_opening.advance, deck_opening.ask_stored_deck, shuffling.advance, cutting.advance, betting.advance,
-    starting_position.advance, dealing.advance, stub.advance, playing.advance, hits.advance, meter_adjustments.advance, orders.advance,
-)  # fmt: skip
+    hold_steps.advance,
+    deck_opening.advance,
+    deck_opening.ask_stored_deck,
+    shuffling.advance,
+    cutting.advance,
+    betting.advance,
+    starting_position.advance,
+    dealing.advance,
+    stub.advance,
+    playing.advance,
+    hits.advance,
+    meter_adjustments.advance,
+    orders.advance,
+)
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------
@@ -129,8 +153,13 @@ _ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     **dealing.ANSWERS, **stub.ANSWERS, **playing.ANSWERS, **orders.ANSWERS, **side_wagers.ANSWERS, **hits.ANSWERS,
 }  # fmt: skip
 _CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {
-    **deck_opening.CHECKS, **cutting.CHECKS, **betting.CHECKS, **starting_position.CHECKS, **side_wagers.CHECKS, **hits.CHECKS,
-}  # fmt: skip
+    **deck_opening.CHECKS,
+    **cutting.CHECKS,
+    **betting.CHECKS,
+    **starting_position.CHECKS,
+    **side_wagers.CHECKS,
+    **hits.CHECKS,
+}
 
 
 def _answer(c: Context, event: ev.Answer) -> None:

@@ -178,7 +178,9 @@ def ask_stored_deck(c: Context) -> None:
             continue
         if c.is_inside_shuffler(deck) and c.edition.idle.shuffler_keeps_stored and deck.state == mc.READY:
             c.ask("stored_deck", "dealer", "undisputed", "look", deck=deck.name, clauses=c.clauses("idle_machine"))
-        elif not c.is_inside_shuffler(deck) and deck.place == TRAY and deck.state in (mc.READY, mc.SHUFFLED, mc.STACKED):
+        elif (
+            not c.is_inside_shuffler(deck) and deck.place == TRAY and deck.state in (mc.READY, mc.SHUFFLED, mc.STACKED)
+        ):
             _spread(c, deck)
         elif deck.place.endswith(GATE) and c.shuffler is not None and not c.edition.idle.shuffler_keeps_stored:
             c.try_issue_command("eject", c.shuffler, deck=deck.name)

@@ -198,7 +198,9 @@ def _paid(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
 def _documented(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     hit = _hit(c, prompt)
     progressive_bets.fire_hit(c, hit, "document")
-    progressive_bets.record_entry(c, ledger.pay_by_attendant(c.state.money.book, hit, prompt.clauses, f"slip {answer.number}"))
+    progressive_bets.record_entry(
+        c, ledger.pay_by_attendant(c.state.money.book, hit, prompt.clauses, f"slip {answer.number}")
+    )
 
 
 # --- who may answer about a hit, and which slip is new ----------------------------------------------------------------

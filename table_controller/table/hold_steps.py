@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING, Final
 
 from devices.service import FAULTED, UNSIGNED
 from table_controller.ledger import cards as book
-from table_controller.table import dealing, decks, service, stub
-from table_controller.table import progressive_bets
-from table_controller.table import side_wagers
+from table_controller.table import dealing, decks, progressive_bets, service, side_wagers, stub
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import HoldCleared, WagersReturned
-from table_controller.table.irregularities import open_hold, carry_out, return_hand_wagers
+from table_controller.table.irregularities import carry_out, open_hold, return_hand_wagers
 from table_controller.table.view import DECK_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from table_controller.table.context import Context
-    from table_controller.table.decisions import Prompt, DenialReason
+    from table_controller.table.decisions import DenialReason, Prompt
     from table_controller.table.events import Answer, Person
     from table_controller.table.state import Deck, Hold
 
@@ -59,7 +57,9 @@ def advance(c: Context) -> None:
             hold.steps.pop(0)
     _settle_or_wait(c)
     for hold in c.state.holds.values():
-        if not _moving(c, hold) and not (hold.steps[0] == "optional_settled" and (progressive_bets.has_open_bets(c) or _in_doubt(c))):
+        if not _moving(c, hold) and not (
+            hold.steps[0] == "optional_settled" and (progressive_bets.has_open_bets(c) or _in_doubt(c))
+        ):
             _ask(c, hold)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from devices.service import FAULTED
-from table_controller.rulebook import TRIGGERS, default_ruling, order_by_precedence, find_ruling
+from table_controller.rulebook import TRIGGERS, default_ruling, find_ruling, order_by_precedence
 from table_controller.table import progressive_bets
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import HoldOpened, WagersReturned
@@ -93,9 +93,7 @@ def open_hold(
     hold.steps.append("acknowledge")
 
 
-def open_holds(
-    c: Context, triggers: Iterable[Trigger], *, slot: str | None = None, deck: str | None = None
-) -> None:
+def open_holds(c: Context, triggers: Iterable[Trigger], *, slot: str | None = None, deck: str | None = None) -> None:
     """Open a hold for each of several simultaneous irregularities, in the edition's order of precedence."""
     for trigger in order_by_precedence(c.edition, triggers):
         open_hold(c, trigger, slot=slot, deck=deck)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import meter
 from table_controller.ledger.money import ACCOUNTS, CENT, BadEntry, format_dollars
-from table_controller.table import contributions
-from table_controller.table import progressive_bets
+from table_controller.table import contributions, progressive_bets
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import MeterPlay, MeterSet
 
@@ -137,7 +136,9 @@ def on_overflow_transferred(c: Context, event: ev.OverflowTransferred) -> None:
         return
     progressive_bets.record_entry(c, entry)
     people = f"{event.who.credential} and {event.second.credential}"
-    c.record_finding("overflow_transferred", f"{format_dollars(event.amount)} to the meter by {people}, {event.document}")
+    c.record_finding(
+        "overflow_transferred", f"{format_dollars(event.amount)} to the meter by {people}, {event.document}"
+    )
 
 
 # --- parameters, open and closed --------------------------------------------------------------------------------------

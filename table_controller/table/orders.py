@@ -8,9 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from table_controller.rulebook import TRIGGERS
-from table_controller.table import cutting, dealing, decks, playing, service
-from table_controller.table import deck_opening
-from table_controller.table import starting_position
+from table_controller.table import cutting, dealing, deck_opening, decks, playing, service, starting_position
 from table_controller.table import state_machines as mc
 from table_controller.table.irregularities import open_hold, open_ordered_hold
 from table_controller.table.view import SHOES, START_KINDS, slot_label
@@ -122,7 +120,11 @@ def _one_reported(c: Context) -> bool:
 
 
 def _stack_known(c: Context) -> bool:
-    return c.state.round.state != mc.DEALING or c.state.round.in_slot is not None or c.has_pending_command(c.shoe, "dispense")
+    return (
+        c.state.round.state != mc.DEALING
+        or c.state.round.in_slot is not None
+        or c.has_pending_command(c.shoe, "dispense")
+    )
 
 
 def advance(c: Context) -> None:

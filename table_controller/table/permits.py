@@ -13,7 +13,7 @@ import msgspec
 
 from devices.service import CLEARED, UNSIGNED, UNVERIFIED
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import Actuation, Order, DenialReason
+from table_controller.table.decisions import Actuation, DenialReason, Order
 from table_controller.table.state import RACK
 from table_controller.table.view import slot_label
 
@@ -169,7 +169,9 @@ def _not_in_play(v: TableView, r: Resource) -> bool:
 def _stays_stored(v: TableView, r: Resource) -> bool:
     """Whether the other deck is in play or about to be; not if that deck needs the shuffler itself."""
     return (
-        v.is_round_under_way and r.deck != v.state.round.deck and (v.deck is None or v.deck.state not in (mc.STACKED, mc.RACK))
+        v.is_round_under_way
+        and r.deck != v.state.round.deck
+        and (v.deck is None or v.deck.state not in (mc.STACKED, mc.RACK))
     )
 
 
@@ -223,7 +225,9 @@ def _meter_in_play(v: TableView, _r: Resource) -> bool:
 def _signs(v: TableView, _r: Resource) -> str:
     """Return each known sign that does not show the meter, and why."""
     shown = [
-        sign for sign, cause in v.state.signs.items() if not cause and (sign not in v.state.slots or v.is_in_service(sign))
+        sign
+        for sign, cause in v.state.signs.items()
+        if not cause and (sign not in v.state.slots or v.is_in_service(sign))
     ]
     causes = [
         f"{slot_label(sign)}: {cause or 'not in service'}" for sign, cause in v.state.signs.items() if sign not in shown
@@ -425,7 +429,10 @@ def applying_reasons(v: TableView, resource: Resource, rows: tuple[ReasonRow, ..
     if not applying:
         return ()
     return tuple(
-        [DenialReason(row.key, v.clause(row.duty), row.text, row.clears, _evidence(row, v, resource)) for row in applying]
+        [
+            DenialReason(row.key, v.clause(row.duty), row.text, row.clears, _evidence(row, v, resource))
+            for row in applying
+        ]
     )
 
 

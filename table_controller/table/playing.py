@@ -8,10 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import cards as book
-from table_controller.table import dealing, decks
-from table_controller.table import progressive_bets
-from table_controller.table import side_wagers
-from table_controller.table import starting_position
+from table_controller.table import dealing, decks, progressive_bets, side_wagers, starting_position
 from table_controller.table import state_machines as mc
 from table_controller.table.irregularities import close_bets, open_hold
 from table_controller.table.state import Round
@@ -162,7 +159,12 @@ def _finish(c: Context) -> None:
 def _ask_to_collect(c: Context, deck: Deck) -> None:
     if c.reasons_against("collect", deck=deck.name):
         return
-    if c.shuffles_per_shoe and c.shoe is not None and c.state.slots[c.shoe].deck == deck.name and c.is_in_service(c.shoe):
+    if (
+        c.shuffles_per_shoe
+        and c.shoe is not None
+        and c.state.slots[c.shoe].deck == deck.name
+        and c.is_in_service(c.shoe)
+    ):
         if not c.state.round.stub_ordered:  # the shoe gives out its remaining cards and counts them
             c.state.round.stub_ordered = c.try_issue_command("give_stub", c.shoe, deck=deck.name)
         if c.has_pending_command(c.shoe, "give_stub"):

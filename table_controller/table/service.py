@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.service import ABSENT, FAULTED, SIGNED, UNSIGNED, UNVERIFIED
 from table_controller.table import events as ev
+from table_controller.table import meter_visibility, restart, shuffling, stub
 from table_controller.table import state_machines as mc
-from table_controller.table import restart, shuffling, stub
-from table_controller.table import meter_visibility
 from table_controller.table.betting import seat_of
 from table_controller.table.irregularities import CoreTrigger, open_hold, open_holds
 from table_controller.table.state import TRAY, ReturnProcedure

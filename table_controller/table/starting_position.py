@@ -208,14 +208,24 @@ def _attend(c: Context) -> None:
 
 def _find(c: Context) -> None:
     round_, slot = c.state.round, c.start_slot
-    if c.state.start == "flat_button" and c.state.button_seen == c.state.button and (slot is None or c.is_in_service(slot)):
+    if (
+        c.state.start == "flat_button"
+        and c.state.button_seen == c.state.button
+        and (slot is None or c.is_in_service(slot))
+    ):
         round_.start, round_.announced = c.state.button, True
     if round_.start is not None and round_.announced:
         dealing.begin_deal(c)
     elif round_.total is not None:
         c.ask("announce", "dealer", number=True, slot=slot, least=3, most=18, clauses=c.clauses("announce"))
     elif c.state.start == "flat_button":
-        c.ask("move_button", "dealer", slot=slot, seat=dealing.place_of_position(c.state.button), clauses=c.clauses("button"))
+        c.ask(
+            "move_button",
+            "dealer",
+            slot=slot,
+            seat=dealing.place_of_position(c.state.button),
+            clauses=c.clauses("button"),
+        )
     elif slot is not None and not round_.asked_start and c.state.start == "rng":
         round_.asked_start = c.try_issue_command("draw", slot, deck=round_.deck)
     elif slot is not None and not round_.asked_start and not _cover_due(c):

@@ -72,7 +72,9 @@ class SlotState(msgspec.Struct):
     intake: bool = False  # cards are in the intake, and their deck is not known yet
     ran: bool = False  # a cycle was started on the cards inside
     safe_due: bool = False  # must be stopped or locked first when it connects, because the box restarted
-    return_procedure: ReturnProcedure | None = None  # open steps; the device cannot return to service before they are done
+    return_procedure: ReturnProcedure | None = (
+        None  # open steps; the device cannot return to service before they are done
+    )
 
 
 class Round(msgspec.Struct):

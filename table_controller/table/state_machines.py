@@ -194,4 +194,4 @@ def can_fire(machine: Machine, model: Any, trigger: str) -> bool:
     return model.state in machine.events[trigger].transitions
 
 
-__all__ = ["DECK", "HIT", "MACHINES", "PROGRESSIVE", "ROUND", "SERVICE", "MachineError", "fire", "can_fire"]
+__all__ = ["DECK", "HIT", "MACHINES", "PROGRESSIVE", "ROUND", "SERVICE", "MachineError", "can_fire", "fire"]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from table_controller.ledger.meter import MeterRules
     from table_controller.rulebook import Edition, Submission
     from table_controller.rulebook.vocabulary import DeckFact
-    from table_controller.rulebook.vocabulary import StubFinding as StubFinding
+    from table_controller.rulebook.vocabulary import StubFinding
     from table_controller.table.state import Deck, Hold, TableState
 
 SHOES: Final = ("manual_shoe", "dealing_shoe", "automated_shoe")
@@ -131,7 +131,9 @@ class TableView:
         The panel's page replaces a sign where the table has none, or only covered ones that are out of order. The box
         cannot know whether that page is open on a display at the table.
         """
-        own = [name for name, slot in self.state.slots.items() if slot.kind == "meter_sign" and not self.is_signed(name)]
+        own = [
+            name for name, slot in self.state.slots.items() if slot.kind == "meter_sign" and not self.is_signed(name)
+        ]
         if own:
             return all(self.is_in_service(name) and self.state.signs.get(name) == "" for name in own)
         return any(not cause and sign not in self.state.slots for sign, cause in self.state.signs.items())
@@ -165,7 +167,9 @@ class TableView:
         """Return whether a deck is shuffled and cut, so that it may be dealt."""
         if deck.state == mc.READY:
             return True
-        last = self.is_round_under_way and deck.name == self.state.round.deck  # a round that has begun is finished (O16)
+        last = (
+            self.is_round_under_way and deck.name == self.state.round.deck
+        )  # a round that has begun is finished (O16)
         return self.shuffles_per_shoe and deck.state == mc.IN_PLAY and (last or not self.state.shoe_over)
 
     def is_in_place(self, deck: Deck) -> bool:
@@ -243,7 +247,12 @@ class TableView:
         named = deck or held or (None if slot else self.state.round.deck)
         in_hand = self.is_round_under_way or (slot is None and self.settles_void)
         which: DeckFact = "in_play" if in_hand and named == self.state.round.deck else "other"
-        if slot and self.is_round_under_way and named is None and self.state.slots[slot].kind not in ("shuffler", "shoe"):
+        if (
+            slot
+            and self.is_round_under_way
+            and named is None
+            and self.state.slots[slot].kind not in ("shuffler", "shoe")
+        ):
             which = "in_play"  # a device without cards serves the current round
         shuffled = self.state.decks.get(named or "") or self.deck
         return Facts(

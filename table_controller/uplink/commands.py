@@ -33,8 +33,12 @@ class CommandRule(NamedTuple):
 
 COMMANDS: Final = {
     "ping": CommandRule(ROLES, "Replies. Nothing else happens."),
-    "report_state": CommandRule(ROLES, "Replies, and publishes state, meters, head and health again.", republishes=True),
-    "identify": CommandRule(("technician", "auditor"), "Replies with the identity of the box: game, software, journal, boot."),
+    "report_state": CommandRule(
+        ROLES, "Replies, and publishes state, meters, head and health again.", republishes=True
+    ),
+    "identify": CommandRule(
+        ("technician", "auditor"), "Replies with the identity of the box: game, software, journal, boot."
+    ),
 }
 
 

@@ -69,7 +69,9 @@ def _note(record: Record, round_: int) -> MappedEvent:
 def _other(record: Record) -> it.AnyItem:
     try:
         if record.kind == chain.START:
-            return it.JournalOpenedItem(boot=record.boot, clean=msgspec.json.decode(record.body, type=StartRecord).clean)
+            return it.JournalOpenedItem(
+                boot=record.boot, clean=msgspec.json.decode(record.body, type=StartRecord).clean
+            )
         if record.kind == rec.CLOCK:
             return it.ClockSteppedItem(by_ms=round(rec.decode_clock(record.body).by_ns / 1e6))
     except UNDECODABLE:
@@ -172,6 +174,13 @@ def _play(play: d.MeterPlay) -> it.AnyItem:
 
 
 _MAPPERS: Final[dict[type[Any], Callable[[Any], it.AnyItem]]] = {
-    d.HoldOpened: _irregularity, d.HoldCleared: _cleared, d.Finding: _finding, d.RequestRefused: _refused, d.WagersReturned: _wagers,
-    d.HitClaimed: _claimed, d.HitRebooked: _rebooked, d.MeterSet: _terms, d.MeterPlay: _play,
-}  # fmt: skip
+    d.HoldOpened: _irregularity,
+    d.HoldCleared: _cleared,
+    d.Finding: _finding,
+    d.RequestRefused: _refused,
+    d.WagersReturned: _wagers,
+    d.HitClaimed: _claimed,
+    d.HitRebooked: _rebooked,
+    d.MeterSet: _terms,
+    d.MeterPlay: _play,
+}

@@ -213,7 +213,26 @@ class HistoryDiffersItem(EventItem, frozen=True, kw_only=True, tag="history_diff
 
 
 AnyItem = (
-    JournalOpenedItem | BoxStartedItem | RoundItem | IrregularityFoundItem | IrregularityClearedItem | ServiceItem | DeckItem | RefusedItem
-    | FindingItem | WagersReturnedItem | HitClaimedItem | HitItem | MoneyItem | MeterTermsItem | MeterPlayItem | CommandFailedItem | ClockSteppedItem
-    | NoteItem | HitRebookedItem | RecordedItem | GapItem | HistoryDiffersItem
-)  # fmt: skip
+    JournalOpenedItem
+    | BoxStartedItem
+    | RoundItem
+    | IrregularityFoundItem
+    | IrregularityClearedItem
+    | ServiceItem
+    | DeckItem
+    | RefusedItem
+    | FindingItem
+    | WagersReturnedItem
+    | HitClaimedItem
+    | HitItem
+    | MoneyItem
+    | MeterTermsItem
+    | MeterPlayItem
+    | CommandFailedItem
+    | ClockSteppedItem
+    | NoteItem
+    | HitRebookedItem
+    | RecordedItem
+    | GapItem
+    | HistoryDiffersItem
+)

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from table_controller.uplink.event_types import BlockingReason, AnyItem
+from table_controller.uplink.event_types import AnyItem, BlockingReason
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 

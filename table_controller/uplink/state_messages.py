@@ -60,7 +60,9 @@ def describe_state(
     blocked_by: tuple[it.BlockingReason, ...] = ()
     if not view.is_round_under_way:
         coming = view.next_deck()
-        blocked_by = tuple(blocking_reason(reason) for reason in table.permit("open_bets", deck=coming.name if coming else None))
+        blocked_by = tuple(
+            blocking_reason(reason) for reason in table.permit("open_bets", deck=coming.name if coming else None)
+        )
     return m.StateMessage(
         seq=seq,
         at=at,
@@ -100,7 +102,9 @@ def describe_state(
 def _slot(slot: TableSlot) -> m.SlotService:
     if slot.return_procedure is None:
         return m.SlotService(kind=slot.kind, state=slot.state)
-    return m.SlotService(kind=slot.kind, state=slot.state, testing=slot.return_procedure.testing, next_step=slot.return_procedure.step)
+    return m.SlotService(
+        kind=slot.kind, state=slot.state, testing=slot.return_procedure.testing, next_step=slot.return_procedure.step
+    )
 
 
 def describe_meters(money: ShownMoney | None, seq: int, at: str) -> m.MetersMessage | None:

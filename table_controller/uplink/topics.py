@@ -26,7 +26,10 @@ CHANNELS: Final = {
             "Whether the box is online: published at connect, at an orderly stop, or as its last will.",
         ),
         Channel(
-            "state", m.StateMessage, True, "The table: the round, open prompts and holds, every device, why it is blocked."
+            "state",
+            m.StateMessage,
+            True,
+            "The table: the round, open prompts and holds, every device, why it is blocked.",
         ),
         Channel("events", m.EventMessage, False, "Journal records in order; a repeated event has the same number."),
         Channel("meters", m.MetersMessage, True, "The amounts of the meter; at most once in `meters_every_s` seconds."),

@@ -28,7 +28,13 @@ from firmware_bridge.errors import (
 from table_controller.uplink import messages as m
 from table_controller.uplink.broker_certificate import try_fetch_certificate
 from table_controller.uplink.commands import CommandRequest, answer
-from table_controller.uplink.connection import ANSWER_SECONDS, CLOSE_SECONDS, OPEN_SECONDS, BrokerConnection, IncomingMessage
+from table_controller.uplink.connection import (
+    ANSWER_SECONDS,
+    CLOSE_SECONDS,
+    OPEN_SECONDS,
+    BrokerConnection,
+    IncomingMessage,
+)
 from table_controller.uplink.outbox import Outbox, OutgoingEvent
 from table_controller.uplink.retained import RetainedTopics
 from table_controller.uplink.topics import Topics
@@ -37,8 +43,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from table_controller.host.certificates import Certificate
     from table_controller.controller.controller import DurableStep
+    from table_controller.host.certificates import Certificate
     from table_controller.uplink.cursor import Cursor
     from table_controller.uplink.settings import MqttSettings
     from table_controller.uplink.source import BoxSource

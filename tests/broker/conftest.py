@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.box.broker import MqttListener, Mosquitto
+from tests.support.box.broker import Mosquitto, MqttListener
 from tests.support.box.uplinks import PREFIX
 
 if TYPE_CHECKING:

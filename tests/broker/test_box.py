@@ -15,9 +15,9 @@ from simulators.casino.table_layout import BENCH_PEOPLE, BENCH_PIN
 from table_controller.journal import reader
 from table_controller.table import state_machines as mc
 from table_controller.uplink.event_mapping import map_record
-from tests.support.box.broker import MqttListener, Mosquitto, until
-from tests.support.oracles.asyncapi_document import undescribed_messages
+from tests.support.box.broker import Mosquitto, MqttListener, until
 from tests.support.box.running_box import running
+from tests.support.oracles.asyncapi_document import undescribed_messages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +44,9 @@ async def _in_a_deal(table: RemoteTable) -> asyncio.Task[None]:
             return play
 
 
-async def test_the_broker_receives_every_event_of_a_table_that_plays_and_is_killed(tmp_path: Path, broker: Mosquitto) -> None:
+async def test_the_broker_receives_every_event_of_a_table_that_plays_and_is_killed(
+    tmp_path: Path, broker: Mosquitto
+) -> None:
     received = MqttListener(tmp_path, broker.port, "pitbox/#")
     try:
         await received.ready()
@@ -68,7 +70,9 @@ async def test_the_broker_receives_every_event_of_a_table_that_plays_and_is_kill
                 await until(lambda: max(received.seqs()) >= least and len(received.bodies_on("state")) > before)
                 assert await asyncio.to_thread(box.end) == 0
             await until(lambda: received.bodies_on("status")[-1]["reason"] == "stopped")
-        assert [s["new_journal"] for s in received.bodies_on("status")] == [True, True, False, False], "the journal began once"
+        assert [s["new_journal"] for s in received.bodies_on("status")] == [True, True, False, False], (
+            "the journal began once"
+        )
         _compare(tmp_path, received, least)
     finally:
         received.close()

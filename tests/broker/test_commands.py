@@ -10,10 +10,10 @@ import pytest
 
 from table_controller.journal.records import EVENTS
 from table_controller.uplink import uplink
-from tests.support.box.broker import LIMIT, MqttListener, Mosquitto, publish, until
+from tests.support.box.broker import LIMIT, Mosquitto, MqttListener, publish, until
+from tests.support.box.uplinks import PREFIX, LinkedBox, running, settings
 from tests.support.oracles.asyncapi_document import undescribed_messages
 from tests.support.suite.required_tools import need_tool
-from tests.support.box.uplinks import PREFIX, LinkedBox, running, settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,9 @@ async def answers(listener: MqttListener, count: int) -> list[Any]:
 
 
 @pytest.mark.realtime
-async def test_what_is_listed_is_answered_to_its_role(tmp_path: Path, broker: Mosquitto, listener: MqttListener) -> None:
+async def test_what_is_listed_is_answered_to_its_role(
+    tmp_path: Path, broker: Mosquitto, listener: MqttListener
+) -> None:
     await listener.ready()
     async with running(tmp_path, settings(broker.port, health_every_s=3600.0)) as box:
         await box.until_acknowledged()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.box.broker import MqttListener, Mosquitto, free_port, until
+from tests.support.box.broker import Mosquitto, MqttListener, free_port, until
 from tests.support.box.processes import pitbox
 
 if TYPE_CHECKING:
@@ -24,9 +24,14 @@ async def test_a_named_broker_receives_the_demo_from_birth_to_farewell(tmp_path:
         shown = await asyncio.to_thread(pitbox, "demo", *SHORT, "--mqtt", f"127.0.0.1:{broker.port}")
         assert f"mosquitto_sub -h 127.0.0.1 -p {broker.port} -v -t 'pitbox/#'" in shown
         assert "PB-831" not in shown
-        await until(lambda: [reported["reason"] for reported in received.bodies_on("status")] == ["connected", "stopped"])
+        await until(
+            lambda: [reported["reason"] for reported in received.bodies_on("status")] == ["connected", "stopped"]
+        )
         states = [
-            item["state"] for reported in received.bodies_on("events") for item in reported["items"] if item["item"] == "round"
+            item["state"]
+            for reported in received.bodies_on("events")
+            for item in reported["items"]
+            if item["item"] == "round"
         ]
         assert states == ["opened", "complete"]
     finally:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.box.broker import MqttListener, Mosquitto, free_port, publish, until
+from tests.support.box.broker import Mosquitto, MqttListener, free_port, publish, until
 from tests.support.box.certificates import Authority
-from tests.support.suite.required_tools import need_tool
 from tests.support.box.uplinks import PREFIX, running, settings
+from tests.support.suite.required_tools import need_tool
 from tools import ROOT
 
 if TYPE_CHECKING:

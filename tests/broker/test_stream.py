@@ -10,9 +10,9 @@ import pytest
 
 from table_controller.journal import reader
 from table_controller.journal.store import Policy
-from tests.support.box.broker import BrokerCable, MqttListener, Mosquitto, publish, until
-from tests.support.oracles.asyncapi_document import is_committed, undescribed_messages
+from tests.support.box.broker import BrokerCable, Mosquitto, MqttListener, publish, until
 from tests.support.box.uplinks import PREFIX, LinkedBox, is_sent, running, settings
+from tests.support.oracles.asyncapi_document import is_committed, undescribed_messages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +58,10 @@ async def test_everything_that_is_sent_is_as_described_and_the_farewell_is_our_o
     heads = {head["seq"]: head["head"] for head in listener.bodies_on("head")}
     assert all(heads.get(event["seq"], event["head"]) == event["head"] for event in listener.bodies_on("events"))
     assert is_committed()
-    assert undescribed_messages(received for received in listener.received() if not received.topic.endswith("/hello")) == []
+    assert (
+        undescribed_messages(received for received in listener.received() if not received.topic.endswith("/hello"))
+        == []
+    )
 
 
 @pytest.mark.realtime

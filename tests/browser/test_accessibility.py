@@ -54,7 +54,8 @@ async def test_a_round_is_opened_and_questions_are_answered_with_keys_alone(tmp_
         await stage.answer_until(page, lambda: _asks(stage, "stub"))
         await page.wait_for_selector("#next [data-kind=stub]")
         stub = await stage.until(
-            lambda: next((a for id_, a in stage.hands.ready_answers.items() if _kind(stage, id_) == "stub"), None), "the stub"
+            lambda: next((a for id_, a in stage.hands.ready_answers.items() if _kind(stage, id_) == "stub"), None),
+            "the stub",
         )
         await page.keyboard.type(f"{stub.number}9")
         await page.keyboard.press("Backspace")
@@ -173,7 +174,9 @@ async def test_locks_wins_and_stale_values_can_be_read_in_light_and_dark(tmp_pat
         box = await _largest(stage)
         assert 0 <= box["x"] < box["x"] + box["width"] <= SCREEN["width"]
         stage.hands.is_ignoring = True
-        stage.house.controller.submit(ev.IrregularityReported("shoe_fault", ev.Person("dealer", "dealer-1"), slot="shoe.1"))
+        stage.house.controller.submit(
+            ev.IrregularityReported("shoe_fault", ev.Person("dealer", "dealer-1"), slot="shoe.1")
+        )
         await dealer.wait_for_selector("#lock.bad")
         looked["locked"] = await check_page(dealer, "locked")
         await dealer.click("#why")

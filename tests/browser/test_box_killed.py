@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simulators.casino.remote_table import RemoteTable
 from simulators.casino.panel import run_hands
+from simulators.casino.remote_table import RemoteTable
 from simulators.casino.table_layout import BENCH_PIN
 from table_controller.table import state_machines as mc
 from tests.support.box.browsers import SCREEN, chromium

@@ -13,7 +13,7 @@ from table_controller.journal.records import Note
 from table_controller.ledger.money import format_dollars
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from tests.support.box.browsers import chromium, show_credential, serve_table, sign_on
+from tests.support.box.browsers import chromium, serve_table, show_credential, sign_on
 
 if TYPE_CHECKING:
     from pathlib import Path

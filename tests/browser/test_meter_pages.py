@@ -10,7 +10,7 @@ from simulators.casino.dealer import FLOOR
 from simulators.casino.panel import PINS
 from table_controller.table import events as ev
 from table_controller.table.meter_visibility import PAGE
-from tests.support.box.browsers import chromium, show_credential, serve_table
+from tests.support.box.browsers import chromium, serve_table, show_credential
 from tests.support.box.page_checks import check_page
 
 if TYPE_CHECKING:
@@ -25,7 +25,9 @@ async def test_an_open_sign_page_proves_that_the_meter_is_visible_and_a_closed_o
         await stage.until(lambda: not stage.house.controller.table.context.is_meter_visible, "a lost sign")
         sign = await stage.page("/sign")
         await stage.until(lambda: stage.state.signs.get(PAGE) == "", "the page's report")
-        assert not stage.house.controller.table.context.is_meter_visible, "the sign of the table is dark, and not covered"
+        assert not stage.house.controller.table.context.is_meter_visible, (
+            "the sign of the table is dark, and not covered"
+        )
         stage.house.controller.submit(ev.SlotOrdered("meter_sign.1", "give_up", FLOOR))
         stage.house.controller.submit(ev.SlotOrdered("meter_sign.1", "sign", FLOOR))
         await stage.until(lambda: stage.house.controller.table.context.is_meter_visible, "the page in its place")

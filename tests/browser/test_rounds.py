@@ -42,7 +42,12 @@ async def play(stage: Any, page: Any) -> None:
 
 def _moved(stage: Any) -> list[str]:
     """Return the states of the round as recorded on disk."""
-    return [d.state for _, reported in stage.house.log for d in reported if isinstance(d, StateChanged) and d.what == "round"]
+    return [
+        d.state
+        for _, reported in stage.house.log
+        for d in reported
+        if isinstance(d, StateChanged) and d.what == "round"
+    ]
 
 
 async def test_a_round_of_each_game(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from devices.service import IN_SERVICE, UNVERIFIED
-from tests.support.box.browsers import SCREEN, chromium, show_credential, serve_table
+from tests.support.box.browsers import SCREEN, chromium, serve_table, show_credential
 from tests.support.box.page_checks import check_page
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from simulators.casino.table_layout import BENCH_PIN, write_bench_people, table_slots, table_toml
-from table_controller.host.approval import MANIFEST, RECORD, Approval, manifest_path, read_approval
+from simulators.casino.table_layout import BENCH_PIN, table_slots, table_toml, write_bench_people
 from table_controller.config import load_config
+from table_controller.host.approval import MANIFEST, RECORD, Approval, manifest_path, read_approval
+from table_controller.host.manifest import manifest_json, read_manifest
 from table_controller.journal import reader
 from table_controller.journal import records as rec
-from table_controller.host.manifest import manifest_json, read_manifest
 from tests.support.box.configs import write_config
 from tests.support.box.processes import LIMIT, pitbox
 from tests.support.box.running_box import RunningBox, running

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.suite.case_counts import count_cases
 from tests.support.box.killed_box import kill_and_compare
+from tests.support.suite.case_counts import count_cases
 
 if TYPE_CHECKING:
     from pathlib import Path

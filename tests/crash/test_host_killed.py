@@ -16,9 +16,9 @@ import pytest
 from devices.driver_events import Reported
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
+from tests.support.box.processes import simulator
 from tests.support.suite.case_counts import count_cases
 from tests.support.wire.connected_driver import connected
-from tests.support.box.processes import simulator
 
 if TYPE_CHECKING:
     from pathlib import Path

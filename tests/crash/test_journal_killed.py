@@ -14,8 +14,8 @@ import msgspec
 import pytest
 
 from table_controller.journal import reader
-from tests.support.suite.case_counts import count_cases
 from tests.support.box.journals import open_journal
+from tests.support.suite.case_counts import count_cases
 from tests.support.suite.required_tools import need, need_tool
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import LinkError, LinkSilent, OutcomeUnknown, PortFailed, PortMissing
 from firmware_bridge.link import SILENCE_LIMIT_S
 from simulators.engine.control import send_request
+from tests.support.box.processes import kill_machine, simulator
 from tests.support.suite.case_counts import count_cases
 from tests.support.wire.connected_driver import ConnectedDriver, connected
-from tests.support.box.processes import kill_machine, simulator
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +72,9 @@ async def one_kill(folder: Path, rng: random.Random) -> str:
             return type(cause.cause).__name__
 
 
-async def test_a_killed_machine_releases_every_caller_at_once_with_the_outcome_unknown(tmp_path: Path, seed: int) -> None:
+async def test_a_killed_machine_releases_every_caller_at_once_with_the_outcome_unknown(
+    tmp_path: Path, seed: int
+) -> None:
     rng = random.Random(seed)
     for number in range(3):
         folder = tmp_path / str(number)

@@ -10,10 +10,10 @@ import pytest
 
 from simulators.casino.table import CHOICES
 from tests.support.box.box_money import TABLES, check
-from tests.support.core.ideal_table import WILD_PROGRESSIVE
-from tests.support.suite.case_counts import draw_seeds, count_cases
-from tests.support.box.power_cuts import cut_and_compare
 from tests.support.box.journal_prefixes import RecordedRun, resume_every_prefix
+from tests.support.box.power_cuts import cut_and_compare
+from tests.support.core.ideal_table import WILD_PROGRESSIVE
+from tests.support.suite.case_counts import count_cases, draw_seeds
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simulators.casino.table_layout import write_bench_people, table_slots, table_toml
+from simulators.casino.table_layout import table_slots, table_toml, write_bench_people
 from tests.support.box.configs import write_config
 from tests.support.box.processes import LIMIT
 from tests.support.box.running_box import RunningBox, running

@@ -27,10 +27,10 @@ from firmware_bridge.errors import DuplicateSerial, OutcomeUnknown, PortBusy, Po
 from firmware_bridge.transport.ports import open_port
 from firmware_bridge.transport.usb import find_ports
 from simulators.kinds.shuffler.machine import SimulatedShuffler
-from tests.support.machines.card_checks import until_true, until_moving
 from tests.support.machines.bench import LADDER
-from tests.support.suite.required_tools import need, need_tool
+from tests.support.machines.card_checks import until_moving, until_true
 from tests.support.machines.usb_bench import BareUsbDevice, TransportListener, UsbBench, usb_server
+from tests.support.suite.required_tools import need, need_tool
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

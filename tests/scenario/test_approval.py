@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simulators.casino.table_layout import table_slots, table_toml
+from table_controller.config import load_config
 from table_controller.host import approval
 from table_controller.host.approval import MANIFEST, approve
-from table_controller.config import load_config
+from table_controller.host.manifest import FORMAT, Component, Manifest, configuration_components
 from table_controller.host.self_check import CHECK_EVERY_S, watch_approval
 from table_controller.journal.migrations import SOFTWARE
 from table_controller.journal.versions import software_digest
-from table_controller.host.manifest import FORMAT, Component, Manifest, configuration_components
 from tests.support.box.boxes import BoxTestBench
 from tests.support.box.configs import write_config
 from tests.support.box.return_to_service import start

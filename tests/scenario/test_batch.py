@@ -13,8 +13,16 @@ from devices.shuffler.state import verdict
 from firmware_bridge.errors import BadFault, CommandFailed
 from simulators.world.cards import SIX_DECKS
 from simulators.world.table import IN_PLAY, TRAY
-from tests.support.machines.card_checks import get_all_cards_out, ask_until_answered, behind_gate, check_reported_cards, run_command, faces_behind_gate, until_moving
-from tests.support.machines.bench import ShufflerTestBench, shuffler_bench, in_turn_over_the_ladder, over_the_ladder
+from tests.support.machines.bench import ShufflerTestBench, in_turn_over_the_ladder, over_the_ladder, shuffler_bench
+from tests.support.machines.card_checks import (
+    ask_until_answered,
+    behind_gate,
+    check_reported_cards,
+    faces_behind_gate,
+    get_all_cards_out,
+    run_command,
+    until_moving,
+)
 
 if TYPE_CHECKING:
     from simulators.world.cards import Card
@@ -111,7 +119,9 @@ async def test_a_jam_among_six_decks_is_located_and_every_card_comes_back(
 
 
 @in_turn_over_the_ladder("after", [20.0, 60.0, 100.0, 140.0])
-async def test_power_lost_in_mid_cycle_leaves_the_count_unknown_until_a_person_looks(seed: int, rung: str, after: float) -> None:
+async def test_power_lost_in_mid_cycle_leaves_the_count_unknown_until_a_person_looks(
+    seed: int, rung: str, after: float
+) -> None:
     async with shuffler_bench(seed, rung, batch=True) as b:
         cycle = asyncio.create_task(run_command(b, b.driver.shuffle))
         await until_moving(b)
@@ -253,7 +263,9 @@ async def test_a_machine_that_only_counts_cannot_detect_two_exchanged_cards(seed
 
 
 @pytest.mark.parametrize("equal", [False, True])
-async def test_a_machine_that_reads_faces_detects_the_exchange_when_the_batch_comes_back(seed: int, equal: bool) -> None:
+async def test_a_machine_that_reads_faces_detects_the_exchange_when_the_batch_comes_back(
+    seed: int, equal: bool
+) -> None:
     """It reads faces on the way in and no backs: an exchange shows at the next cycle, one of equal faces never."""
     async with shuffler_bench(seed, batch=True, identifies=True) as b:
         assert not (await _exchanged(b, equal=equal)).rejected
@@ -285,7 +297,9 @@ def wrong(b: ShufflerTestBench) -> tuple[Counter[int], Counter[int]]:
 
 @over_the_ladder
 @pytest.mark.parametrize("fault", ["swapped_card", "missing_card", "foreign_card"])
-async def test_an_identifying_machine_reports_exactly_what_is_wrong_with_a_batch(seed: int, rung: str, fault: str) -> None:
+async def test_an_identifying_machine_reports_exactly_what_is_wrong_with_a_batch(
+    seed: int, rung: str, fault: str
+) -> None:
     async with shuffler_bench(seed, rung, batch=True, identifies=True) as b:
         b.inject(fault)
         completed = await completes(b)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from devices.bet_sensor import messages as m
-from devices.bet_sensor.state import BetSensorView, DriverEvent, BettingOpened, findings, fold
+from devices.bet_sensor.state import BetSensorView, BettingOpened, DriverEvent, findings, fold
 from devices.driver_events import LinkUp, Reported
 from firmware_bridge.errors import BadFault, CommandFailed, CommandRefused
-from tests.support.machines.card_checks import ask_until_answered, run_command, until_true
 from tests.support.machines.bench import over_the_ladder
+from tests.support.machines.bet_sensors import Sensor, check_reported_spot, sensor_bench, until_received
+from tests.support.machines.card_checks import ask_until_answered, run_command, until_true
 from tests.support.suite.clauses import clauses
-from tests.support.machines.bet_sensors import Sensor, check_reported_spot, until_received, sensor_bench
 
 if TYPE_CHECKING:
     from firmware_bridge.link import Link
@@ -130,7 +130,9 @@ async def test_a_drifting_coil_never_reports_a_wrong_bet(seed: int, rung: str, p
         await check_reported_spot(s)
         s.inject("take_bet")
         await until_received(s)
-        assert (await check_reported_spot(s)).content is (m.SpotContent.EMPTY if percent < 25 else m.SpotContent.FOREIGN)
+        assert (await check_reported_spot(s)).content is (
+            m.SpotContent.EMPTY if percent < 25 else m.SpotContent.FOREIGN
+        )
 
 
 async def test_drift_shows_in_the_margin_before_the_self_test_fails(seed: int) -> None:
@@ -271,7 +273,9 @@ async def test_a_latch_outlives_a_restart_through_any_hand_action_while_power_is
         await back(s)
         status = await check_reported_spot(s)
         assert (status.state, status.latch) == (m.State.LOCKED, latch)
-        assert status.sequence == latch.last_change + (hands != "nothing"), "what changed in the dark has its number too"
+        assert status.sequence == latch.last_change + (hands != "nothing"), (
+            "what changed in the dark has its number too"
+        )
         assert await latched(s) == latch, "the same lock gets the same confirmation"
         assert len(s.machine.latched) == 1
         assert s.driver.reported is not None
@@ -348,7 +352,12 @@ def test_the_view_follows_the_change_numbers_and_not_the_order_of_arrival() -> N
         view = BetSensorView(connected=True)
         for number in order:
             view = fold(view, events[number])
-        assert (view.state, view.latch, view.content, view.sequence) == (m.State.LOCKED, latch, m.SpotContent.EMPTY, 2), order
+        assert (view.state, view.latch, view.content, view.sequence) == (
+            m.State.LOCKED,
+            latch,
+            m.SpotContent.EMPTY,
+            2,
+        ), order
         assert [code for code, _ in findings(view)] == [m.Reason.BET_TAKEN]
 
 

@@ -10,8 +10,8 @@ from devices.shoe import messages as sh
 from devices.shuffler import messages as m
 from firmware_bridge.errors import BadFault, CommandFailed, NotCapable
 from simulators.kinds.shuffler.card_mover import STRAINED
+from tests.support.machines.bench import ShufflerTestBench, over_the_ladder, shuffler_bench
 from tests.support.machines.card_checks import ask_until_answered, run_command
-from tests.support.machines.bench import ShufflerTestBench, shuffler_bench, over_the_ladder
 from tests.support.machines.shoes import check_reported_cards, dispensed, shoe_bench
 
 IN = (m.Sensor.FEED, m.Sensor.BRIDGE, m.Sensor.LIFT)
@@ -41,7 +41,9 @@ async def test_a_sensor_darkened_by_dust_is_reported_as_a_jam_before_it_and_no_w
 
 @pytest.mark.parametrize("at", [0.5, 0.52, 0.55, 0.6, 0.65, 0.7])
 @pytest.mark.parametrize("sensor", ["feed", "draw", "exit"])
-async def test_a_shoe_whose_sensor_goes_blind_during_a_deal_reports_nothing_wrong(seed: int, sensor: str, at: float) -> None:
+async def test_a_shoe_whose_sensor_goes_blind_during_a_deal_reports_nothing_wrong(
+    seed: int, sensor: str, at: float
+) -> None:
     async with shoe_bench(seed, loaded=False) as b:
         if sensor != "feed":
             await run_command(b, b.driver.load)

@@ -12,8 +12,8 @@ import pytest
 from firmware_bridge.errors import DiskFailed, JournalBusy, PanelNotServed, ReplayDiffers
 from simulators.world.table import TRAY
 from table_controller.access import people_file
-from table_controller.host.status import status_of
 from table_controller.controller.supervise import TaskSupervisor
+from table_controller.host.status import status_of
 from table_controller.journal import records as rec
 from table_controller.journal.chain import SNAPSHOT, STOP
 from table_controller.table import events as ev
@@ -166,12 +166,14 @@ async def test_a_nonsense_event_is_refused_and_the_table_can_still_be_saved(tmp_
         assert box.controller is not None
         before = box.controller.newest_seq
         for event in (
-            {"type": "CoverCardOut", "seat": 10**30}, {"type": "IrregularityReported", "trigger": "other", "seat": -(10**30)},
+            {"type": "CoverCardOut", "seat": 10**30},
+            {"type": "IrregularityReported", "trigger": "other", "seat": -(10**30)},
             {"type": "Answer", "prompt": 1, "choice": "x", "seats": [10**30]},
             {"type": "Answer", "prompt": 1, "choice": "x", "seats": list(range(1000))},
             {"type": "DeckReceived", "deck": "blue\n2031-03-17 04:00:00  7  answer by floorperson F1"},
-            {"type": "DeckReceived", "deck": "\x1b[2J"}, {"type": "IrregularityReported", "trigger": "x" * 60_000},
-        ):  # fmt: skip
+            {"type": "DeckReceived", "deck": "\x1b[2J"},
+            {"type": "IrregularityReported", "trigger": "x" * 60_000},
+        ):
             assert (await talk.ask("submit", event=event)).startswith("PB-814"), event
         assert box.controller.newest_seq == before
         assert (await talk.ask("follow"))["seq"] == before
@@ -194,7 +196,9 @@ async def test_the_cover_card_is_reported_by_a_permitted_person_whom_the_record_
             answer = await talk.submit("CoverCardOut", seat=3, by=by)
             assert answer["decisions"][0]["type"] == "RequestRefused", by
         assert not over()
-        assert (await talk.submit("CoverCardOut", slot="shoe.1", by="T1")).startswith("PB-814"), "nobody speaks for a shoe"
+        assert (await talk.submit("CoverCardOut", slot="shoe.1", by="T1")).startswith("PB-814"), (
+            "nobody speaks for a shoe"
+        )
         assert (await talk.submit("CoverCardOut", who=None, by="T1")).startswith("PB-814")
         await talk.submit("CoverCardOut", seat=3, by="D1")
         assert over()
@@ -211,7 +215,9 @@ async def test_no_round_opens_without_the_tables_own_dealer(tmp_path: Path) -> N
         changed = [rec.decode_step(r.body).event for r in bench.records() if r.kind == rec.STEP]
         assert ev.DealerChanged(ev.Person("dealer", "D2")) in changed
         assert (await talk.submit("OpenRound")).startswith("PB-813 another dealer, D2, is signed on")
-        assert (await other.submit("OpenRound"))["decisions"][0]["type"] == "RequestRefused"  # by the table, with reasons
+        assert (await other.submit("OpenRound"))["decisions"][0][
+            "type"
+        ] == "RequestRefused"  # by the table, with reasons
         assert (await talk.submit("NoMoreBets"))["decisions"], "closing bets is accepted from anybody"
         await other.ask("sign_off", credential="D2")
         assert (await talk.submit("OpenRound")).startswith("PB-813 no dealer")
@@ -230,7 +236,9 @@ async def test_a_request_that_requires_two_people_is_made_by_two_people(tmp_path
         await talk.sign_on("F1", "A1", "A9")
         amount = {"amount": 1_000_000, "document": "memo 7", "ground": "malfunction", "reason": "sensor_fault"}
         assert (await talk.submit("MeterCorrected", **amount, by="F1")).startswith("PB-814")
-        assert (await talk.submit("MeterCorrected", **amount, by="F1", second="A9")).startswith("PB-813 F1 and A9 belong")
+        assert (await talk.submit("MeterCorrected", **amount, by="F1", second="A9")).startswith(
+            "PB-813 F1 and A9 belong"
+        )
         before = status_of(box).state
         answer = await talk.submit("MeterCorrected", **amount, by="F1", second="A1")
         after = status_of(box).state

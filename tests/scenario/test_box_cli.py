@@ -15,9 +15,9 @@ import pytest
 
 from firmware_bridge.capture import read_capture
 from table_controller import cli
-from table_controller.cli.commands.submit import EVENT_TYPES, detail_summaries
 from table_controller.access.control_socket import ControlSocket
 from table_controller.access.requests import PERSON_EVENTS
+from table_controller.cli.commands.submit import EVENT_TYPES, detail_summaries
 from table_controller.ledger.money import CENT, DOLLAR
 from tests.support.box.boxes import PIN, ROLES, BoxTestBench
 from tests.support.box.processes import LIMIT, PITBOX

@@ -7,10 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 from devices.shuffler import messages as m
 from table_controller.access import people_file
-from table_controller.host.status import status_of
 from table_controller.diagnosis import fault_report_store as files
+from table_controller.host.status import status_of
 from tests.support.box.boxes import CHEAP, PIN, DirectClient
-from tests.support.box.return_to_service import SLOT, fault, jog, protected_state, order_device, running, start, return_step, send_cards_through, complete_return
+from tests.support.box.return_to_service import (
+    SLOT,
+    complete_return,
+    fault,
+    jog,
+    order_device,
+    protected_state,
+    return_step,
+    running,
+    send_cards_through,
+    start,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,8 +54,12 @@ async def test_steps_of_a_return_to_service_complete_only_by_what_the_machine_do
         machine: Any = bench.machines[SLOT]
         await talk.sign_on("F1", "T1")
         await fault(bench, "jam:segment=lift,card=9", "dust:sensor=lift,percent=70")
-        assert (await return_step(talk, "begin", by="F1")).startswith("PB-813"), "a fault of the machine is a technician's"
-        assert (await order_device(talk, "shuffle")).startswith("PB-814"), "nobody moves cards of a machine not in test mode"
+        assert (await return_step(talk, "begin", by="F1")).startswith("PB-813"), (
+            "a fault of the machine is a technician's"
+        )
+        assert (await order_device(talk, "shuffle")).startswith("PB-814"), (
+            "nobody moves cards of a machine not in test mode"
+        )
         answer = await return_step(talk, "begin", by="T1")
         assert (answer["done"], answer["next"]) == ([], "clear")
         assert next(s.testing for s in status_of(bench.box).slots if s.name == SLOT) == 1
@@ -118,7 +133,9 @@ async def test_a_return_to_service_continues_after_a_restart(tmp_path: Path) -> 
         assert bench.box.testing == {SLOT: 1}
 
 
-async def test_a_new_fault_in_test_mode_restarts_the_return_to_service_with_its_own_fault_report(tmp_path: Path) -> None:
+async def test_a_new_fault_in_test_mode_restarts_the_return_to_service_with_its_own_fault_report(
+    tmp_path: Path,
+) -> None:
     async with running(tmp_path) as (bench, talk):
         machine: Any = bench.machines[SLOT]
         await talk.sign_on("T1")
@@ -138,7 +155,9 @@ async def test_a_new_fault_in_test_mode_restarts_the_return_to_service_with_its_
         assert str(await order_device(talk, "shuffle")).startswith("PB-430")
         assert [m.Jam.__name__] == [files.read(tmp_path / "dossiers", 2).halt.message]
         assert (await return_step(talk))["next"] == "clear"
-        assert "an open return to service, of report 1" in await talk.ask("fault", fault_report=2, step="begin", by="T1")
+        assert "an open return to service, of report 1" in await talk.ask(
+            "fault", fault_report=2, step="begin", by="T1"
+        )
 
 
 async def test_a_fault_report_is_pinned_until_its_machine_serves_again(tmp_path: Path) -> None:

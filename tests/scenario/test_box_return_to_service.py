@@ -12,16 +12,26 @@ from devices.shoe import messages as sh
 from devices.shuffler import messages as m
 from firmware_bridge.errors import CommandRefused, PitboxError
 from table_controller.access import people_file
-from table_controller.host.status import status_of
-from table_controller.diagnosis import return_steps as st
 from table_controller.diagnosis import fault_report_store as files
-from table_controller.panel.panel import Panel
+from table_controller.diagnosis import return_steps as st
+from table_controller.host.status import status_of
 from table_controller.panel.labels import machine_name
+from table_controller.panel.panel import Panel
 from table_controller.table import events as ev
 from table_controller.uplink.state_messages import describe_state
 from tests.support.box.boxes import CHEAP, PIN, BoxTestBench, DirectClient
 from tests.support.box.panel_threads import run_inline
-from tests.support.box.return_to_service import SLOT, fault, protected_state, order_device, running, start, take_out, return_step, complete_return
+from tests.support.box.return_to_service import (
+    SLOT,
+    complete_return,
+    fault,
+    order_device,
+    protected_state,
+    return_step,
+    running,
+    start,
+    take_out,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,7 +131,9 @@ async def test_the_floorperson_returns_a_machine_after_the_last_step_and_not_bef
         await fault(bench, "dust:sensor=lift,percent=70")
         await complete_return(bench, talk)
         assert bench.box.running_controller().table.state.slots[SLOT].return_procedure is None
-        assert not bench.box.running_controller().table.context.is_in_service(SLOT), "the steps return nothing by themselves"
+        assert not bench.box.running_controller().table.context.is_in_service(SLOT), (
+            "the steps return nothing by themselves"
+        )
         await talk.submit("SlotOrdered", slot=SLOT, act="clear", by="F1")
         assert not refusals(await acknowledge(bench, talk))
         machine: Any = bench.machines[SLOT]
@@ -176,7 +188,9 @@ async def test_another_technician_continues_an_interrupted_return_and_test_mode_
 
 
 @pytest.mark.parametrize("step", ["clear", "path_empty", "motor_jog", "one_card", "count", "return"])
-async def test_a_box_that_loses_power_during_a_return_to_service_continues_at_the_same_step(tmp_path: Path, step: str) -> None:
+async def test_a_box_that_loses_power_during_a_return_to_service_continues_at_the_same_step(
+    tmp_path: Path, step: str
+) -> None:
     async with running(tmp_path) as (bench, talk):
         await talk.sign_on("F1", "T1")
         await fault(bench, "dust:sensor=lift,percent=70")
@@ -189,7 +203,9 @@ async def test_a_box_that_loses_power_during_a_return_to_service_continues_at_th
         answer = await return_step(again)
         assert (answer["done"], answer["next"], bench.box.testing) == (done, step, {SLOT: 1})
         await again.submit("SlotOrdered", slot=SLOT, act="clear", by="T1")
-        assert f"{step}: " in next_step_of_refusal(await again.submit("SlotOrdered", slot=SLOT, act="acknowledge", by="F1"))
+        assert f"{step}: " in next_step_of_refusal(
+            await again.submit("SlotOrdered", slot=SLOT, act="acknowledge", by="F1")
+        )
         await complete_return(bench, again)
 
 
@@ -281,7 +297,10 @@ async def test_dust_that_makes_a_shoe_refuse_is_a_machine_fault_that_requires_th
         state = bench.box.running_controller().table.state.slots[SHOE_SLOT]
         assert (state.state, bench.box.slots[SHOE_SLOT].service.state) == ("faulted", "faulted")
         assert state.return_procedure is not None
-        assert (state.return_procedure.fault_report, state.return_procedure.step) == (1, "begin: a technician starts the return to service")
+        assert (state.return_procedure.fault_report, state.return_procedure.step) == (
+            1,
+            "begin: a technician starts the return to service",
+        )
         machine.inject("mend")
         await talk.submit("SlotOrdered", slot=SHOE_SLOT, act="clear", by="T1")
         answer = await talk.submit("SlotOrdered", slot=SHOE_SLOT, act="acknowledge", by="F1")

@@ -10,9 +10,9 @@ import pytest
 from devices.button import messages as m
 from devices.position import seat_of
 from firmware_bridge.errors import BadFault, CommandFailed
-from tests.support.machines.card_checks import ask_until_answered, run_command
 from tests.support.machines.bench import over_the_ladder
-from tests.support.machines.start_devices import ButtonBench, check_reported_place, button_bench, expect_false_report
+from tests.support.machines.card_checks import ask_until_answered, run_command
+from tests.support.machines.start_devices import ButtonBench, button_bench, check_reported_place, expect_false_report
 
 R: Final = m.Reason
 

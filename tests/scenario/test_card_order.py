@@ -10,13 +10,13 @@ import pytest
 from devices.kinds import SHUFFLER
 from devices.shuffler import messages as m
 from firmware_bridge.errors import CommandFailed
+from simulators.casino.device_bench import DeviceBench, ShufflerBench
 from simulators.engine.hosts.memory import MemoryHost
-from simulators.casino.device_bench import ShufflerBench, DeviceBench
 from simulators.kinds.shuffler.continuous_machine import SimulatedContinuousShuffler
 from simulators.kinds.shuffler.machine import SimulatedShuffler
 from simulators.kinds.shuffler.mechanics import ShufflerMechanics
+from tests.support.wire.byte_log import ByteLog, LoggedBytes
 from tests.support.wire.seeded_host import seed_the_host
-from tests.support.wire.byte_log import LoggedBytes, ByteLog
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

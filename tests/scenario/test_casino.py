@@ -126,7 +126,9 @@ async def test_no_hand_is_dealt_from_bad_cards_after_the_first_check_that_can_se
     assert outcome.is_good
 
 
-async def test_cards_left_inside_are_reported_by_number_and_every_round_since_the_last_count_is_listed(seed: int) -> None:
+async def test_cards_left_inside_are_reported_by_number_and_every_round_since_the_last_count_is_listed(
+    seed: int,
+) -> None:
     outcome = await replayed("cards_left_inside", seed)
     decks = dict(outcome.listed)
     assert list(decks) == ["blue"]

@@ -15,9 +15,9 @@ import pytest
 
 from simulators.casino import soak
 from simulators.casino.checkers import InvariantBroken
+from simulators.casino.fault_schedule import draw_schedule
 from simulators.casino.parallel import TableRun, play_all
 from simulators.casino.soak import GAMES, SoakFigures
-from simulators.casino.fault_schedule import draw_schedule
 from simulators.casino.table import CasinoTable
 from table_controller.cli import INTERRUPTED, USAGE
 from tests.support.box.processes import LIMIT, pitbox

@@ -9,11 +9,20 @@ from msgspec.structs import replace
 
 from devices.shaker.messages import Reading
 from firmware_bridge.errors import ConfigurationError
-from simulators.cli.soak import replay_command, summary
 from simulators.casino import soak as house_soak
-from simulators.casino.soak import ROUNDS_PER_TABLE, GAMES, SoakFigures, SoakFailure, table_choices, run_table, shrink, tables
 from simulators.casino.fault_schedule import Mishap, draw_schedule, parse_mishap
+from simulators.casino.soak import (
+    GAMES,
+    ROUNDS_PER_TABLE,
+    SoakFailure,
+    SoakFigures,
+    run_table,
+    shrink,
+    table_choices,
+    tables,
+)
 from simulators.casino.table import CasinoTable
+from simulators.cli.soak import replay_command, summary
 from table_controller.cli import main
 from table_controller.table import events as ev
 from table_controller.table.decisions import StateChanged
@@ -32,7 +41,11 @@ SHORT = 100
 PROOF = 20_000
 SEED = 100
 PROOF_SEED = 1000
-TABLES = [(game, PROOF_SEED * (row + 1)) for row in case_counts.draw_seeds(0, PROOF // ROUNDS_PER_TABLE // len(GAMES)) for game in GAMES]
+TABLES = [
+    (game, PROOF_SEED * (row + 1))
+    for row in case_counts.draw_seeds(0, PROOF // ROUNDS_PER_TABLE // len(GAMES))
+    for game in GAMES
+]
 
 
 def clean(game: str, rounds: int, seed: int) -> SoakFigures:

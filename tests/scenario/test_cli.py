@@ -16,7 +16,7 @@ from firmware_bridge.capture import read_capture
 from firmware_bridge.keys import load_key, new_key, save_approved, save_key
 from simulators.engine.machine import approved_firmware
 from table_controller.cli import INTERRUPTED, USAGE
-from tests.support.box.processes import LIMIT, PITBOX, background, until_state, pitbox, simulator
+from tests.support.box.processes import LIMIT, PITBOX, background, pitbox, simulator, until_state
 
 
 def device(port: Path, *words: str, expect: int = 0) -> str:

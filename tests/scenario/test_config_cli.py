@@ -56,7 +56,9 @@ def test_every_problem_is_printed_with_its_code(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.realtime
-def test_ports_and_files_that_the_configuration_names_are_checked_on_this_computer(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_ports_and_files_that_the_configuration_names_are_checked_on_this_computer(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     for name in ("a", "b"):
         certificate(tmp_path, name)
     text = TEXT.replace("#[panel]\n", '[panel]\nlisten = "0.0.0.0"\ncert = "a.pem"\nkey = "b.key"\n')
@@ -106,7 +108,9 @@ def test_the_edition_has_the_digest_that_the_journal_names(capsys: pytest.Captur
     file = write_config(tmp_path, TEXT)
     config = load_config(file)
     named = digests_of(config.edition, config.submission, config.kinds)["edition"]
-    assert f"digest {named} in the journal, {config.edition.digest} in the manifest" in run_config(capsys, "check", str(file))
+    assert f"digest {named} in the journal, {config.edition.digest} in the manifest" in run_config(
+        capsys, "check", str(file)
+    )
 
 
 def test_a_token_for_metrics_is_private_one_line_and_long_enough(

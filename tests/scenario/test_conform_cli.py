@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from firmware_bridge.keys import DeviceKey, load_key, save_key
 from devices.conformance.requirements import requirements_of
-from tests.support.box.processes import LIMIT, PITBOX, background, until_state, pitbox, simulator
+from firmware_bridge.keys import DeviceKey, load_key, save_key
+from tests.support.box.processes import LIMIT, PITBOX, background, pitbox, simulator, until_state
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -253,7 +253,9 @@ def test_the_whole_kit_on_a_pty(tmp_path: Path, model: str) -> None:
             capture_output=True, text=True, timeout=400, check=False,
         )  # fmt: skip
     assert done.returncode == 0, done.stdout
-    assert read_report(out)["counts"]["pass"] + read_report(out)["counts"]["not applicable"] == read_report(out)["listed"]
+    assert (
+        read_report(out)["counts"]["pass"] + read_report(out)["counts"]["not applicable"] == read_report(out)["listed"]
+    )
     assert read_report(out)["verdict"] == "conforms in all that applies"
 
 

@@ -8,18 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from devices.kinds import KINDS
-from devices.shuffler import messages as m
-from firmware_bridge.errors import FirmwareNotApproved, LinkSilent, UnknownSerial, WrongKind
-from firmware_bridge.keys import DeviceKey
-from simulators.kinds.models import MODELS
-from simulators.mutants import all_mutants
-from simulators.mutants.mutant_tools import wrap
 from devices.conformance.operators import NoOperator
 from devices.conformance.requirements import (
-    RequirementFailed,
     NotChecked,
     Requirement,
+    RequirementFailed,
     RequirementVerdict,
     kind_chapter,
     kinds_with_requirements,
@@ -27,15 +20,22 @@ from devices.conformance.requirements import (
     requirements_of,
 )
 from devices.conformance.runner import Runner
+from devices.kinds import KINDS
+from devices.shuffler import messages as m
+from firmware_bridge.errors import FirmwareNotApproved, LinkSilent, UnknownSerial, WrongKind
+from firmware_bridge.keys import DeviceKey
+from simulators.kinds.models import MODELS
+from simulators.mutants import all_mutants
+from simulators.mutants.mutant_tools import wrap
 from tests.support.machines.conformance import MachineOperator, asked_of, examine, failures, on_bench, with_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.engine.machine import SimulatedMachine
-    from simulators.mutants.mutant_tools import DeviceMutant
     from devices.conformance.bench import ConformanceBench
     from devices.conformance.operators import ManualStep
+    from simulators.engine.machine import SimulatedMachine
+    from simulators.mutants.mutant_tools import DeviceMutant
 
 MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
 
@@ -127,7 +127,9 @@ async def test_a_broken_device_is_found_in_every_model(seed: int, model: str, na
 @pytest.mark.proof
 @pytest.mark.parametrize("kind", ["button", "rng"])
 @pytest.mark.parametrize("name", BLIND_SPOTS)
-async def test_a_defect_that_the_kit_once_missed_fails_only_its_own_requirement(seed: int, kind: str, name: str) -> None:
+async def test_a_defect_that_the_kit_once_missed_fails_only_its_own_requirement(
+    seed: int, kind: str, name: str
+) -> None:
     run = await examine(kind, seed=seed, mutant=name)
     also = {"restart-finishes-commands": {"CM-18"}}.get(name, set())
     assert with_verdict(run.results, RequirementVerdict.FAIL) == {BLIND_SPOTS[name]} | also, failures(run)
@@ -169,7 +171,9 @@ async def test_what_a_model_cannot_do_has_a_line_of_its_own_and_its_reason(seed:
     whys = {line.id: line.why for line in run.results if line.verdict is RequirementVerdict.NOT_APPLICABLE}
     assert whys["SH-80"] == "its hello does not list the capability identifies"
     assert whys["SH-11"] == "its hello lists the capability continuous"
-    assert with_verdict(run.results, RequirementVerdict.PASS) == {line.id for line in run.results} - whys.keys(), failures(run)
+    assert with_verdict(run.results, RequirementVerdict.PASS) == {line.id for line in run.results} - whys.keys(), (
+        failures(run)
+    )
 
 
 async def test_what_does_not_apply_is_not_called_unchecked_when_the_device_is_lost(seed: int) -> None:
@@ -255,7 +259,10 @@ async def test_without_hands_nothing_that_needs_them_passes_or_moves(seed: int) 
 @pytest.mark.parametrize("kind", kinds_with_requirements())
 async def test_every_kind_can_be_checked_without_hands(seed: int, kind: str) -> None:
     run = await examine(kind.replace("_", "-"), seed=seed, hands=lambda _: NoOperator())
-    passed, left_out = with_verdict(run.results, RequirementVerdict.PASS), with_verdict(run.results, RequirementVerdict.NOT_CHECKED)
+    passed, left_out = (
+        with_verdict(run.results, RequirementVerdict.PASS),
+        with_verdict(run.results, RequirementVerdict.NOT_CHECKED),
+    )
     assert {line.id for line in run.results if line.hands} <= left_out
     assert passed | left_out == {line.id for line in run.results}, failures(run)
     own = {requirement.id for requirement in kind_chapter(kind)[1].requirements}
@@ -458,7 +465,9 @@ async def test_a_device_that_names_cards_out_of_turn_is_found_and_its_cards_are_
         wrap(machine.board, "_handle", lambda *_: m.Findings(1, bytes([11, 12]), b""))
         run = Runner(bench, asked_of(machine, ["PL-12", "SH-01"]))
         await run.run()
-    assert {"PL-12", "SH-01"} <= with_verdict(run.results, RequirementVerdict.FAIL) | with_verdict(run.results, RequirementVerdict.NOT_CHECKED)
+    assert {"PL-12", "SH-01"} <= with_verdict(run.results, RequirementVerdict.FAIL) | with_verdict(
+        run.results, RequirementVerdict.NOT_CHECKED
+    )
     text = failures(run)
     assert "Findings (names cards)" in text
     assert "0b0c" not in text

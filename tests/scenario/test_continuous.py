@@ -11,10 +11,25 @@ from devices.shuffler.state import verdict
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault, CommandFailed, CommandIdReused, CommandRefused
 from simulators.kinds.shuffler.continuous_firmware import CHUTE_ROOM, LOW_STORE
-from tests.support.machines.card_checks import get_all_cards_out, ask_until_answered, check_reported_cards, run_command, in_chute
-from tests.support.machines.bench import ShufflerTestBench, shuffler_bench, in_turn_over_the_ladder, over_the_ladder
-from tests.support.machines.continuous import return_to_work, expect_failure, expect_refusal
-from tests.support.machines.continuous_store import FEW, SET, count_set, deliver_cards, bring_into_use, check_inventory, keep_cards, take_cards_in
+from tests.support.machines.bench import ShufflerTestBench, in_turn_over_the_ladder, over_the_ladder, shuffler_bench
+from tests.support.machines.card_checks import (
+    ask_until_answered,
+    check_reported_cards,
+    get_all_cards_out,
+    in_chute,
+    run_command,
+)
+from tests.support.machines.continuous import expect_failure, expect_refusal, return_to_work
+from tests.support.machines.continuous_store import (
+    FEW,
+    SET,
+    bring_into_use,
+    check_inventory,
+    count_set,
+    deliver_cards,
+    keep_cards,
+    take_cards_in,
+)
 
 # --- as it should be -----------------------------------------------------------------------------------------
 
@@ -268,7 +283,9 @@ async def test_two_cards_drawn_as_one_are_noticed_when_the_chute_is_empty_too_so
         b.inject(f"draw:cards={drawn}")
         wrong = cards > 1
         await b.until(lambda event: isinstance(event, m.StoreChanged) and event.in_chute == 0)
-        assert b.events_of(m.StoreChanged)[-1] == m.StoreChanged(FEW - cards, 0, m.Reason.COUNTS_DISAGREE if wrong else m.Reason.NONE)
+        assert b.events_of(m.StoreChanged)[-1] == m.StoreChanged(
+            FEW - cards, 0, m.Reason.COUNTS_DISAGREE if wrong else m.Reason.NONE
+        )
         assert b.service.state == ("faulted" if wrong else "in_service")
         status = await check_inventory(b, outside=cards)
         assert status.reason is (m.Reason.COUNTS_DISAGREE if wrong else m.Reason.NONE)

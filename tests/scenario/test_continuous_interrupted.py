@@ -11,10 +11,26 @@ from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import CommandFailed
 from simulators.world.table import IN_PLAY, TRAY
-from tests.support.machines.card_checks import ask_until_answered, behind_gate, check_reported_cards, run_command, until_true, in_chute, until_moving
-from tests.support.machines.bench import shuffler_bench, in_turn_over_the_ladder, over_the_ladder
-from tests.support.machines.continuous import return_to_work, expect_failure, expect_refusal
-from tests.support.machines.continuous_store import FEW, SET, count_set, deliver_cards, bring_into_use, check_inventory, keep_cards
+from tests.support.machines.bench import in_turn_over_the_ladder, over_the_ladder, shuffler_bench
+from tests.support.machines.card_checks import (
+    ask_until_answered,
+    behind_gate,
+    check_reported_cards,
+    in_chute,
+    run_command,
+    until_moving,
+    until_true,
+)
+from tests.support.machines.continuous import expect_failure, expect_refusal, return_to_work
+from tests.support.machines.continuous_store import (
+    FEW,
+    SET,
+    bring_into_use,
+    check_inventory,
+    count_set,
+    deliver_cards,
+    keep_cards,
+)
 
 S: Final = m.Segment
 COMMANDS: Final = ["take_in", "deliver", "count_all early", "count_all out", "count_all in again"]

@@ -12,10 +12,10 @@ from devices.shuffler import messages as m
 from simulators.kinds.shuffler.continuous_firmware import ContinuousFirmware
 from simulators.kinds.shuffler.counts import CountedSet, ShufflerCounts
 from tests.support.machines.bench import LADDER, shuffler_bench
+from tests.support.machines.continuous_soak import ContinuousSoak
+from tests.support.machines.continuous_store import FEW, SET
 from tests.support.suite.case_counts import count_cases
 from tests.support.wire.seeded_host import seed_the_host
-from tests.support.machines.continuous_store import FEW, SET
-from tests.support.machines.continuous_soak import ContinuousSoak
 
 if TYPE_CHECKING:
     from collections import Counter

@@ -142,7 +142,9 @@ async def test_a_copy_that_one_person_took_out_of_the_configuration_is_missed_un
         assert "copy_not_reached" not in reasons_against_opening(without)
         await without.stop()
         answered = await bench.start()
-        assert "copy_not_reached" not in reasons_against_opening(answered), "two people answered for a table without a copy"
+        assert "copy_not_reached" not in reasons_against_opening(answered), (
+            "two people answered for a table without a copy"
+        )
         await answered.stop()
 
 

@@ -18,8 +18,8 @@ from table_controller.table import core, restart
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import BetAccepted, Command
-from tests.support.suite.clauses import clauses
 from tests.support.box.power_cuts import cut_and_compare, decided, steps
+from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
     from table_controller.table.context import Context
@@ -197,7 +197,9 @@ async def restarted(house: CasinoTable) -> None:
 
 @clauses("688a.3(c)(2)")
 @pytest.mark.parametrize("right", [True, False])
-async def test_over_a_power_off_a_deck_is_expired_unless_a_trusted_clock_proves_otherwise(seed: int, right: bool) -> None:
+async def test_over_a_power_off_a_deck_is_expired_unless_a_trusted_clock_proves_otherwise(
+    seed: int, right: bool
+) -> None:
     house = await opened(seed)
     try:
         house.clock.is_synchronized = right

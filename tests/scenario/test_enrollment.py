@@ -12,13 +12,13 @@ import pytest
 
 from firmware_bridge.errors import BadKeyFile, KeyRevoked
 from firmware_bridge.keys import load_key, new_key, save_key
-from simulators.engine.hosts.memory import MemoryHost
 from simulators.casino.device_bench import trust_for
+from simulators.engine.hosts.memory import MemoryHost
 from simulators.kinds.models import make_machine
 from table_controller.config import load_config
+from table_controller.journal import records as rec
 from table_controller.maintenance import enrollment as module
 from table_controller.maintenance import key_files
-from table_controller.journal import records as rec
 from table_controller.table import events as ev
 from tests.support.box.boxes import BoxTestBench, DirectClient
 from tests.support.box.configs import write_saigon_config
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 def enrolments(bench: BoxTestBench) -> list[ev.DeviceEnrolled]:
     """Return the enrollments in the journal that were not refused."""
     steps = [rec.decode_step(record.body) for record in bench.records() if record.kind == rec.STEP]
-    return [s.event for s in steps if isinstance(s.event, ev.DeviceEnrolled) and "RequestRefused" not in str(s.decisions)]
+    return [
+        s.event for s in steps if isinstance(s.event, ev.DeviceEnrolled) and "RequestRefused" not in str(s.decisions)
+    ]
 
 
 def another_shoe(bench: BoxTestBench) -> SimulatedMachine:
@@ -79,7 +81,7 @@ async def test_a_device_is_enrolled_by_two_people_and_the_one_before_never_serve
         assert not [task for task in bench.box.tasks.states if task in bench.machines], "no port was opened"
         await bench.box.stop()
         places = tuple(replace(p, trust=trust_for(new)) if p.name == "shoe.1" else p for p in bench.plan.slots)
-        bench.plan = replace(bench.plan, places=places)
+        bench.plan = replace(bench.plan, slots=places)
         box = await bench.start()
         assert box.cause is None
     finally:
@@ -124,7 +126,7 @@ async def test_a_key_file_exchanged_by_hand_after_an_enrollment_is_refused_at_th
         await talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "new.key"), by="T1", second="F1")
         await box.stop()
         places = tuple(replace(p, trust=trust_for(third)) if p.name == "shoe.1" else p for p in bench.plan.slots)
-        bench.plan = replace(bench.plan, places=places)
+        bench.plan = replace(bench.plan, slots=places)
         with pytest.raises(KeyRevoked, match=f"two people enrolled {new.key.serial}"):
             await bench.start()
         await bench.box.stop()
@@ -294,7 +296,7 @@ async def test_an_enrollment_that_was_cut_off_is_finished_or_undone_at_the_next_
         await box.stop()
         if finished:
             places = tuple(replace(p, trust=trust_for(new)) if p.name == "shoe.1" else p for p in bench.plan.slots)
-            bench.plan = replace(bench.plan, places=places)
+            bench.plan = replace(bench.plan, slots=places)
         box = await bench.start()
         assert box.settled_enrollments == [], "once"
         assert not draft.exists()

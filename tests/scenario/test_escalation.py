@@ -34,7 +34,7 @@ async def test_a_fault_that_nobody_acknowledges_is_escalated_at_the_configured_t
 ) -> None:
     (tmp_path / "table").mkdir()
     bench = BoxTestBench(tmp_path)
-    bench.plan = replace(bench.plan, escalate_after=configured(tmp_path / "table", written))
+    bench.plan = replace(bench.plan, escalate_after_s=configured(tmp_path / "table", written))
     box = await bench.start()
     try:
         talk = await DirectClient(box).sign_on("D1")

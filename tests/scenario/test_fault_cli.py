@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from table_controller.cli import OK, USAGE, main
-from table_controller.diagnosis import return_steps as st
 from table_controller.diagnosis import fault_report_store as files
+from table_controller.diagnosis import return_steps as st
 from tools.studies.accuracy_cases import Case
 from tools.studies.accuracy_runs import happen
 

@@ -13,17 +13,17 @@ from devices.kinds import SHOE, SHUFFLER
 from devices.shoe import messages as sh
 from devices.shuffler import messages as m
 from firmware_bridge.errors import CommandRefused, PitboxError
-from simulators.engine.hosts.memory import MemoryHost
 from simulators.casino.device_bench import DeviceBench
+from simulators.engine.hosts.memory import MemoryHost
 from simulators.kinds.shoe.machine import SimulatedManualShoe, SimulatedShoe
-from simulators.kinds.shuffler.machine import SimulatedShuffler
 from simulators.kinds.shuffler.card_mover import STRAINED
-from table_controller.maintenance.frame_ring import WINDOW_S, FrameRing
-from table_controller.maintenance.fault_recorder import FaultRecorder
+from simulators.kinds.shuffler.machine import SimulatedShuffler
 from table_controller.diagnosis import fault_report_store as st
 from table_controller.diagnosis.causes import diagnose
 from table_controller.diagnosis.fault_report import FaultReport, encode
 from table_controller.diagnosis.findings import CardRange, CauseKind
+from table_controller.maintenance.fault_recorder import FaultRecorder
+from table_controller.maintenance.frame_ring import WINDOW_S, FrameRing
 from tests.support.machines.bench import LADDER, over_the_ladder
 
 if TYPE_CHECKING:
@@ -42,7 +42,9 @@ async def watched(machine: Any, keep: st.FaultReportStore | None = None) -> Asyn
         freezers[0].handle_device_event(event)
 
     bench: Any = DeviceBench(machine, kind, MemoryHost(machine).open, capture=ring, on_event=original)
-    freezer = FaultRecorder(machine.slot, kind, bench.driver, ring, keep, facts=lambda: {"expected": 53}, wall_ns=lambda: 5)
+    freezer = FaultRecorder(
+        machine.slot, kind, bench.driver, ring, keep, facts=lambda: {"expected": 53}, wall_ns=lambda: 5
+    )
     freezers.append(freezer)
     bench.supervisor.start()
     await bench.until_reported()
@@ -238,7 +240,9 @@ def leave_a_card(bench: Any, at: Any, on: Any, place: str) -> None:
 
 
 @pytest.mark.parametrize("sensor", ["feed", "draw", "exit"])
-async def test_a_shoe_that_refuses_for_dust_is_recorded_once_and_again_after_it_has_moved(seed: int, sensor: str) -> None:
+async def test_a_shoe_that_refuses_for_dust_is_recorded_once_and_again_after_it_has_moved(
+    seed: int, sensor: str
+) -> None:
     async with watched(SimulatedShoe(seed=seed)) as (bench, freezer):
         await bench.driver.load(bench.next_id())
         bench.inject(f"dust:sensor={sensor},percent=70")
@@ -342,7 +346,11 @@ async def test_a_seized_motor_is_named_at_its_first_card_and_a_jog_confirms_it(m
         name = motor.name.lower()
         bench.inject(f"seized:motor={name}")
         diagnosis = diagnose(await fails(bench, freezer))
-        assert (diagnosis.causes[0].why, diagnosis.causes[0].at, diagnosis.staff) == (CauseKind.SEIZED_MOTOR, name, False)
+        assert (diagnosis.causes[0].why, diagnosis.causes[0].at, diagnosis.staff) == (
+            CauseKind.SEIZED_MOTOR,
+            name,
+            False,
+        )
         assert (diagnosis.causes[0].sure, diagnosis.causes[1].why) == (False, CauseKind.STUCK_CARD)
         assert bench.machine.mechanics.inside() in (diagnosis.cards.inside or ())
         bench.machine.world.move_all(bench.machine.mechanics.intake, "pocket")
@@ -355,7 +363,11 @@ async def test_a_seized_motor_is_named_at_its_first_card_and_a_jog_confirms_it(m
         await freezer.close()
         jogged = diagnose(freezer.reports[-1])
         assert (freezer.reports[-1].halt.message, freezer.reports[-1].halt.bad_motors) == ("Jogged", (name,))
-        assert (jogged.causes[0].why, jogged.causes[0].at, jogged.causes[0].sure) == (CauseKind.SEIZED_MOTOR, name, True)
+        assert (jogged.causes[0].why, jogged.causes[0].at, jogged.causes[0].sure) == (
+            CauseKind.SEIZED_MOTOR,
+            name,
+            True,
+        )
         with pytest.raises(PitboxError):
             await bench.driver.self_test(bench.next_id())
         await freezer.close()
@@ -372,8 +384,14 @@ async def test_a_motor_that_seizes_in_mid_motion_is_named_when_it_stalls_again(s
         await asyncio.gather(command, return_exceptions=True)
         await freezer.close()
         diagnosis = diagnose(freezer.reports[-1])
-        assert (diagnosis.causes[0].why, diagnosis.causes[0].sure) == (CauseKind.STUCK_CARD, False), "it looks like a card"
+        assert (diagnosis.causes[0].why, diagnosis.causes[0].sure) == (CauseKind.STUCK_CARD, False), (
+            "it looks like a card"
+        )
         bench.inject("clear_path")
         diagnosis = diagnose(await fails(bench, freezer, "clear_jam"))
-        assert (diagnosis.causes[0].why, diagnosis.causes[0].at, diagnosis.staff) == (CauseKind.SEIZED_MOTOR, "draw", False)
+        assert (diagnosis.causes[0].why, diagnosis.causes[0].at, diagnosis.staff) == (
+            CauseKind.SEIZED_MOTOR,
+            "draw",
+            False,
+        )
         assert "the motion before also ended in a jam" in diagnosis.causes[0].evidence

@@ -12,8 +12,8 @@ from table_controller.cli.commands.status import status_lines
 from table_controller.host.status import status_of
 from table_controller.panel.app import app_of
 from table_controller.panel.panel import Panel
-from table_controller.uplink.service import source_of
 from table_controller.uplink.retained import RetainedTopics
+from table_controller.uplink.service import source_of
 from table_controller.uplink.settings import MqttSettings
 from table_controller.uplink.topics import Topics
 from tests.support.box.asgi import AsgiBrowser

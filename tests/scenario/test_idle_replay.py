@@ -10,7 +10,7 @@ import pytest
 
 from devices.service import ABSENT, IN_SERVICE
 from firmware_bridge.errors import LinkUnsteady, PortBusy, PortMissing
-from firmware_bridge.link_drops import FIRST_TRIAL_S, LONGEST_TRIAL_S, REPORTED_DROPS, DROP_WINDOW_S
+from firmware_bridge.link_drops import DROP_WINDOW_S, FIRST_TRIAL_S, LONGEST_TRIAL_S, REPORTED_DROPS
 from simulators.casino.dealer import DEALER, FLOOR
 from simulators.casino.table import CasinoTable
 from table_controller.journal.records import NOTE, STEP, VERSION, Note, decode_step
@@ -109,8 +109,12 @@ async def test_a_link_that_flaps_all_day_is_loud_first_and_then_counted(seed: in
         before = len(changes(house, slot))
         await idle(house, 12, flaps=slot)
         recorded = changes(house, slot)[before:]
-        assert recorded.count("vanish") <= 2 * REPORTED_DROPS, f"720 falls, and {recorded.count('vanish')} were recorded"
-        assert recorded[: 3 * REPORTED_DROPS] == ["vanish", "appear", "verify"] * REPORTED_DROPS, "the first falls are recorded each"
+        assert recorded.count("vanish") <= 2 * REPORTED_DROPS, (
+            f"720 falls, and {recorded.count('vanish')} were recorded"
+        )
+        assert recorded[: 3 * REPORTED_DROPS] == ["vanish", "appear", "verify"] * REPORTED_DROPS, (
+            "the first falls are recorded each"
+        )
         assert recorded[-1] == "vanish", "what matters is recorded: it is gone"
         assert house.controller.table.state.slots[slot].state == ABSENT
         assert isinstance(house.slots[slot].cause, LinkUnsteady)

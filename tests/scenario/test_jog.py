@@ -7,8 +7,8 @@ import pytest
 from devices.shoe import messages as sh
 from devices.shuffler import messages as m
 from firmware_bridge.errors import BadFault, CommandFailed, NotCapable
-from tests.support.machines.card_checks import check_reported_cards
 from tests.support.machines.bench import shuffler_bench
+from tests.support.machines.card_checks import check_reported_cards
 from tests.support.machines.command_watch import CommandWatch
 from tests.support.machines.shoes import manual_shoe_bench, shoe_bench
 

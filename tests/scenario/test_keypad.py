@@ -6,14 +6,14 @@ import asyncio
 
 import pytest
 
+from devices.driver_events import LinkUp, Reported
 from devices.keypad import messages as m
 from devices.keypad.driver import KeypadDriver
-from devices.keypad.state import FRESH_MS, KeypadView, fold, check_freshness
-from devices.driver_events import LinkUp, Reported
+from devices.keypad.state import FRESH_MS, KeypadView, check_freshness, fold
 from firmware_bridge.errors import BadFault, CommandFailed, StalePress
 from simulators.kinds.keypad.firmware import REMEMBERED
-from tests.support.machines.card_checks import ask_until_answered, run_command, until_true
 from tests.support.machines.bench import over_the_ladder
+from tests.support.machines.card_checks import ask_until_answered, run_command, until_true
 from tests.support.machines.keypads import reported_acts, until_all_received, until_reconnected
 from tests.support.machines.progressive_kinds import PAD
 
@@ -54,7 +54,9 @@ async def test_presses_without_a_link_are_reported_later_with_their_age_and_neve
         for _ in range(3):
             s.inject("unplug:seconds=0.5")
             await until_reconnected(s)
-        assert [act.press for act in reported_acts(s)] == [1, 2, 3], "a press is reported once, however often the link is lost"
+        assert [act.press for act in reported_acts(s)] == [1, 2, 3], (
+            "a press is reported once, however often the link is lost"
+        )
         assert s.view.lost == 0
         late = reported_acts(s)[1]
         assert late.age_ms >= (seconds - 0.1) * 1000
@@ -209,7 +211,9 @@ async def test_a_stuck_key_is_a_fault_and_not_a_row_of_presses(seed: int, rung: 
         before = len(reported_acts(s))
         s.inject(f"press:key={key}")
         await asyncio.sleep(5)
-        assert len(reported_acts(s)) - before == (key == "lock_out"), "not taken until a test has passed; a lock-out always is"
+        assert len(reported_acts(s)) - before == (key == "lock_out"), (
+            "not taken until a test has passed; a lock-out always is"
+        )
         await run_command(s, s.driver.self_test)
         assert (await ask_until_answered(s, s.driver.status)).stuck == 0
         s.inject(f"press:key={key}")

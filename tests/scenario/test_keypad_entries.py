@@ -9,9 +9,9 @@ import pytest
 
 from devices.keypad import messages as m
 from devices.keypad.state import FRESH_MS, seats_of
-from tests.support.machines.card_checks import ask_until_answered, run_command
 from tests.support.machines.bench import over_the_ladder
-from tests.support.machines.keypads import reported_acts, until_all_received, show_prompt, until_reconnected
+from tests.support.machines.card_checks import ask_until_answered, run_command
+from tests.support.machines.keypads import reported_acts, show_prompt, until_all_received, until_reconnected
 from tests.support.machines.progressive_kinds import PAD
 
 # --- the key switch ------------------------------------------------------------------------------------------------
@@ -126,7 +126,11 @@ async def test_a_restart_in_the_middle_of_an_entry_drops_it_and_reports_that(see
         s.inject(fault)
         await until_reconnected(s)
         status = await s.driver.status()
-        assert (status.state, status.reason, status.prompt) == (m.State.IDLE, m.Reason.POWER_LOST, m.KeypadPrompt.NOTHING)
+        assert (status.state, status.reason, status.prompt) == (
+            m.State.IDLE,
+            m.Reason.POWER_LOST,
+            m.KeypadPrompt.NOTHING,
+        )
         assert s.view.state is m.State.IDLE
         assert s.machine.mechanics.glass == ()
         s.inject("press:key=enter")

@@ -10,13 +10,13 @@ import msgspec
 from simulators.casino.panel import PINS, people_file
 from simulators.casino.table import CasinoTable
 from simulators.casino.winning_players import WinningPlayers
+from table_controller.access.pin_check import PinChecker
 from table_controller.journal import records as rec
 from table_controller.journal.hit_log import HitLog
 from table_controller.panel.app import app_of
 from table_controller.panel.panel import Panel
-from table_controller.access.pin_check import PinChecker
 from tests.support.box.asgi import AsgiBrowser
-from tests.support.box.panel_threads import run_inline, check_inline
+from tests.support.box.panel_threads import check_inline, run_inline
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from firmware_bridge.errors import DiskFull
-from firmware_bridge.link_drops import REPORTED_DROPS
 from firmware_bridge.keys import save_key
+from firmware_bridge.link_drops import REPORTED_DROPS
 from firmware_bridge.supervisor import LinkPhase
 from simulators.casino.dealer import DEALER
 from simulators.casino.table import CasinoTable

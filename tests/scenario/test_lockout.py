@@ -16,11 +16,11 @@ from table_controller.table import betting, core
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.betting import LOCK_TIMEOUT_S
-from table_controller.table.decisions import Command, StateChanged, RequestRefused
-from tests.support.machines.bench import over_the_ladder
-from tests.support.suite.clauses import clauses
+from table_controller.table.decisions import Command, RequestRefused, StateChanged
 from tests.support.box.lockout import BET, NO_BET, SEATS, UNDECIDED, LockedOut, LockingTable, is_locked, locking
-from tests.support.machines.bet_sensors import until_received, sensor_bench
+from tests.support.machines.bench import over_the_ladder
+from tests.support.machines.bet_sensors import sensor_bench, until_received
+from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
     from table_controller.table.context import Context
@@ -222,7 +222,9 @@ async def test_a_second_call_while_one_waits_is_refused_and_writes_nothing(seed:
         ended = await t.ended(at)
         assert set(ended.findings) == {5}
         assert ended.bets == list(BETTING)
-        refused = [event for event, decided in t.house.step_log[again:] if any(isinstance(d, RequestRefused) for d in decided)]
+        refused = [
+            event for event, decided in t.house.step_log[again:] if any(isinstance(d, RequestRefused) for d in decided)
+        ]
         assert [type(event) for event in refused] == [ev.NoMoreBets]
         locks = [d for d in t.decisions(at) if isinstance(d, Command) and d.act == "lock"]
         assert len(locks) == len(SEATS)

@@ -13,8 +13,8 @@ from devices.shoe.state import verdict
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault, CommandFailed, CommandRefused
 from simulators.world.table import ASIDE, LAYOUT, TRAY
-from tests.support.machines.card_checks import ask_until_answered, run_command
 from tests.support.machines.bench import over_the_ladder
+from tests.support.machines.card_checks import ask_until_answered, run_command
 from tests.support.machines.shoes import ManualShoe, back_in_service, check_reported_cards, manual_shoe_bench
 
 
@@ -62,7 +62,9 @@ async def test_rounds_of_a_batch_are_counted_one_by_one_until_the_cover_card_com
         b.inject("cover_card:depth=30")
         await run_command(b, b.driver.load)
         await draw(b, 1)
-        assert b.events_of(m.Drawn) == [m.Drawn(ordered=False, moved=0, drawn=1, left=None)], "the burnt card is in no round"
+        assert b.events_of(m.Drawn) == [m.Drawn(ordered=False, moved=0, drawn=1, left=None)], (
+            "the burnt card is in no round"
+        )
         for number in (1, 2):
             await run_command(b, b.driver.start_round)
             await draw(b, 12)

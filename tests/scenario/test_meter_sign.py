@@ -12,8 +12,8 @@ from devices.meter_sign.state import MeterSignView, verdict
 from firmware_bridge.errors import BadFault, CommandFailed, CommandRefused
 from simulators.casino.device_bench import DeviceBench
 from simulators.kinds.meter_sign.machine import SimulatedMeterSign
-from tests.support.machines.card_checks import ask_until_answered, run_command, until_true
 from tests.support.machines.bench import over_the_ladder
+from tests.support.machines.card_checks import ask_until_answered, run_command, until_true
 from tests.support.machines.progressive_kinds import SIGN
 
 Sign = DeviceBench[SimulatedMeterSign, MeterSignDriver, MeterSignView]

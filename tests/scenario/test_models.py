@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import pytest
 
-from devices.shuffler import messages as m
 from devices.edge_log import EDGE_LOG
+from devices.shuffler import messages as m
 from firmware_bridge.errors import ConfigurationError, NotCapable
-from tests.support.machines.bench import shuffler_bench, over_the_ladder
+from tests.support.machines.bench import over_the_ladder, shuffler_bench
 
 MODELS: Final[dict[str, tuple[dict[str, Any], list[str]]]] = {
     "PB-S1": ({}, [m.COUNTS]),

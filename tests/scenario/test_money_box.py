@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("table", TABLES)
-async def test_the_journal_of_a_box_that_loses_power_matches_the_reference_ledger(seed: int, table: str, tmp_path: Path) -> None:
+async def test_the_journal_of_a_box_that_loses_power_matches_the_reference_ledger(
+    seed: int, table: str, tmp_path: Path
+) -> None:
     seen = await check(table, seed, tmp_path / "export")
     assert seen >= {"bet", "MeterClosed", "MeterOpened", "MeterParameters"}, seen

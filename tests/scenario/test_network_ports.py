@@ -19,9 +19,9 @@ from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import LinkError, PortMissing
 from firmware_bridge.transport.serial import open_serial
-from tests.support.wire.connected_driver import connected
 from tests.support.box.processes import simulator
 from tests.support.suite.required_tools import need_tool
+from tests.support.wire.connected_driver import connected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 import pytest
 
-from simulators.casino.panel import PINS, people_file, make_silent_table
+from simulators.casino.panel import PINS, make_silent_table, people_file
 from simulators.casino.soak import run_table
 from simulators.casino.table import CasinoTable
 from simulators.engine.virtual_time import run_virtual
@@ -207,7 +207,9 @@ def test_the_journal_of_a_soak_holds_what_only_the_shipped_box_records(game: str
 # --- the simulated panel ----------------------------------------------------------------------------------------------
 
 
-async def test_a_panel_of_a_simulated_table_shows_the_state_of_the_shipped_box_after_a_power_cut(tmp_path: Path) -> None:
+async def test_a_panel_of_a_simulated_table_shows_the_state_of_the_shipped_box_after_a_power_cut(
+    tmp_path: Path,
+) -> None:
     house, hands = make_silent_table(GAME, people_file(tmp_path))
     hands.is_silent = False
     await house.open("blue", "red")

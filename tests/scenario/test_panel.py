@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from firmware_bridge.errors import StepRefused
-from simulators.casino.panel import PINS, people_file, make_silent_table
+from simulators.casino.panel import PINS, make_silent_table, people_file
 from table_controller.access import people_file as people
 from table_controller.panel.app import app_of
 from table_controller.panel.panel import Panel
@@ -42,7 +42,9 @@ class PanelStage:
 
 
 @asynccontextmanager
-async def staged(folder: Path, game: str = "asia_poker", *, ready: bool = True, **options: Any) -> AsyncIterator[PanelStage]:
+async def staged(
+    folder: Path, game: str = "asia_poker", *, ready: bool = True, **options: Any
+) -> AsyncIterator[PanelStage]:
     house, hands = make_silent_table(game, people_file(folder))
     hands.is_silent = False
     panel = Panel(house.box, house.box.check_person, name="table 7", in_thread=run_inline, **options)
@@ -203,7 +205,9 @@ async def test_two_panels_cannot_both_answer_one_question(tmp_path: Path) -> Non
         )
         assert sorted(answer.status for answer in answers) == [200, 409]
         assert stage.state.round.seats == ((1, 2) if answers[0].status == 200 else (5, 6))
-        taken = [event for event, _ in stage.house.step_log if isinstance(event, ev.Answer) and event.prompt == prompt.id]
+        taken = [
+            event for event, _ in stage.house.step_log if isinstance(event, ev.Answer) and event.prompt == prompt.id
+        ]
         assert len(taken) == 1
 
 
@@ -378,7 +382,9 @@ async def test_two_credentials_of_one_person_are_not_two_people(tmp_path: Path) 
         alone = await floor.submit("correct_meter", amount=10_000, **why, by=by)
         assert alone.status == 403
         before = stage.state.money.book.meters.current
-        groundless = await floor.submit("correct_meter", amount=10_000, **why | {"ground": "gift"}, by=by, second=second)
+        groundless = await floor.submit(
+            "correct_meter", amount=10_000, **why | {"ground": "gift"}, by=by, second=second
+        )
         assert groundless.status == 409
         both = await floor.submit("correct_meter", amount=10_000, **why, by=by, second=second)
         assert both.status == 200

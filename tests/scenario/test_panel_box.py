@@ -45,7 +45,9 @@ async def _step(browser: AsgiBrowser, step: str, **more: Any) -> Any:
 async def staged(folder: Path) -> AsyncIterator[BoxPanelStage]:
     bench = BoxTestBench(folder, "face_up_pai_gow")
     box = await start(bench, folder)
-    panel = Panel(box, box.check_person, name="bench", status=lambda: metrics_text(status_of(box)), in_thread=run_inline)
+    panel = Panel(
+        box, box.check_person, name="bench", status=lambda: metrics_text(status_of(box)), in_thread=run_inline
+    )
     try:
         yield BoxPanelStage(bench, panel, box.check_person)
     finally:

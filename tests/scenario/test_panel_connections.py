@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simulators.casino.panel import people_file, make_silent_table
+from simulators.casino.panel import make_silent_table, people_file
 from table_controller.config import PanelConfig
 from table_controller.panel import connections
 from table_controller.panel.live import SIGNS_EACH

@@ -7,15 +7,15 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from simulators.casino.panel import PINS
-from table_controller.panel import round_index as past
+from table_controller.access.pin_check import PinChecker
 from table_controller.panel import journal_access
+from table_controller.panel import round_index as past
 from table_controller.panel.app import app_of
 from table_controller.panel.panel import Panel
-from table_controller.access.pin_check import PinChecker
 from table_controller.table.decisions import Finding
 from tests.scenario.test_panel import staged
 from tests.support.box.asgi import AsgiBrowser
-from tests.support.box.panel_threads import run_inline, check_inline
+from tests.support.box.panel_threads import check_inline, run_inline
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -154,7 +154,9 @@ async def test_the_journal_is_read_in_pieces_and_reading_waits_while_sensors_loc
             assert not held, "nothing is read while sensors lock"
             return work(store, first, last, original)
 
-        slow = journal_access.JournalAccess(lambda: stage.house.box.store, thread, lambda: bool(held and (held.pop(0) or True)))
+        slow = journal_access.JournalAccess(
+            lambda: stage.house.box.store, thread, lambda: bool(held and (held.pop(0) or True))
+        )
         records: list[int] = []
 
         def original(taken: Any) -> bool:

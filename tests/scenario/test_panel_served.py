@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from firmware_bridge.errors import ConfigurationError, PanelNotServed
-from simulators.casino.panel import PINS, people_file, serve_panel, make_silent_table
-from table_controller.host.addresses import is_loopback
+from simulators.casino.panel import PINS, make_silent_table, people_file, serve_panel
 from table_controller.config import PanelConfig
+from table_controller.host.addresses import is_loopback
 from table_controller.panel.serve import serve
 from tests.support.box.processes import pitbox
 from tests.support.suite.required_tools import need_tool

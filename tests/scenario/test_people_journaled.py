@@ -12,7 +12,7 @@ import pytest
 
 from firmware_bridge.errors import ChangeNotAuthorized
 from firmware_bridge.keys import load_key, new_key, save_key
-from simulators.casino.table_layout import BENCH_PEOPLE, BENCH_PIN, write_bench_people, table_slots, table_toml
+from simulators.casino.table_layout import BENCH_PEOPLE, BENCH_PIN, table_slots, table_toml, write_bench_people
 from table_controller.access import people_file
 from table_controller.access import requests as p
 from table_controller.access.credential_change import change_credential_by_request
@@ -301,9 +301,7 @@ async def test_without_an_auditor_only_who_may_write_the_file_changes_it_over_th
 
 
 @pytest.mark.parametrize("by", ["D1", "F1", None])
-async def test_without_an_auditor_only_root_and_the_boxs_user_add_the_first_one(
-    tmp_path: Path, by: str | None
-) -> None:
+async def test_without_an_auditor_only_root_and_the_boxs_user_add_the_first_one(tmp_path: Path, by: str | None) -> None:
     bench = BoxTestBench(tmp_path)
     file = tmp_path / "people.json"
     known = json.loads(file.read_text())

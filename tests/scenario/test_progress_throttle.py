@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from devices.conformance.requirements import RequirementVerdict
+from devices.conformance.runner import Runner
 from devices.kinds import SHOE, SHUFFLER
 from devices.shoe import messages as sh
 from devices.shuffler import messages as m
 from firmware_bridge.errors import CommandFailed
-from simulators.engine.hosts.memory import MemoryHost
 from simulators.casino.device_bench import DeviceBench
-from simulators.kinds.shuffler.continuous_machine import SimulatedContinuousShuffler
-from simulators.kinds.shoe.machine import SimulatedManualShoe, SimulatedShoe
-from simulators.kinds.shuffler.machine import SimulatedShuffler
+from simulators.engine.hosts.memory import MemoryHost
 from simulators.kinds.shared.progress_throttle import REPORT_INTERVAL_S
-from devices.conformance.requirements import RequirementVerdict
-from devices.conformance.runner import Runner
+from simulators.kinds.shoe.machine import SimulatedManualShoe, SimulatedShoe
+from simulators.kinds.shuffler.continuous_machine import SimulatedContinuousShuffler
+from simulators.kinds.shuffler.machine import SimulatedShuffler
 from tests.support.machines.conformance import asked_of, failures, on_bench, with_verdict
 
 if TYPE_CHECKING:
@@ -142,7 +142,9 @@ async def test_every_card_that_a_hand_draws_is_reported(seed: int) -> None:
         await bench.driver.start_round(bench.next_id())
         bench.inject("draw:cards=9")
         await bench.until(lambda event: isinstance(event, sh.Drawn) and event.moved == 9)
-        assert [event.moved for event in bench.events_of(sh.Drawn)] == list(range(1, 10)), "a rule counts them one by one"
+        assert [event.moved for event in bench.events_of(sh.Drawn)] == list(range(1, 10)), (
+            "a rule counts them one by one"
+        )
 
 
 @pytest.mark.parametrize("model", ["shuffler", "shoe"])

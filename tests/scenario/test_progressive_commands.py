@@ -21,8 +21,8 @@ from firmware_bridge.errors import (
     ReplyTimeout,
 )
 from firmware_bridge.link import REPLY_RTOS
-from tests.support.machines.card_checks import ask_until_answered, run_command
 from tests.support.machines.bench import over_the_ladder
+from tests.support.machines.card_checks import ask_until_answered, run_command
 from tests.support.machines.progressive_kinds import ACTUATIONS, CASES, QUESTIONS
 
 LASTING: Final = [(kind, method) for kind, method in ACTUATIONS if method != "reset"]

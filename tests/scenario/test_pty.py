@@ -18,8 +18,8 @@ from firmware_bridge.errors import BadPort, LinkError, OutcomeUnknown, PortBusy,
 from firmware_bridge.transport.serial import open_serial
 from firmware_bridge.transport.threaded import MAX_BACKLOG
 from simulators.engine.control import send_request
-from tests.support.wire.connected_driver import connected
 from tests.support.box.processes import kill_machine, pitbox, simulator
+from tests.support.wire.connected_driver import connected
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from devices.driver_events import LinkDown
 from devices.kinds import kind_named
 from devices.message_registry import all_messages
-from devices.driver_events import LinkDown
 from firmware_bridge import frame as fr
 from firmware_bridge.capture import CaptureFile, read_capture
 from firmware_bridge.errors import PitboxError
 from firmware_bridge.handshake import Trust
 from firmware_bridge.messages import DeviceHello
-from simulators.engine.hosts.memory import MemoryHost
 from simulators.casino.replay import packets_of, replay
+from simulators.engine.hosts.memory import MemoryHost
 from simulators.engine.machine import approved_firmware
-from simulators.kinds.models import make_machine
 from simulators.engine.recorded_machine import read_message
 from simulators.engine.virtual_time import run_virtual
+from simulators.kinds.models import make_machine
 from table_controller.cli import USAGE, main
-from table_controller.maintenance.frame_ring import FrameRing
-from table_controller.maintenance.fault_recorder import FaultRecorder
 from table_controller.controller.slot import Slot
 from table_controller.diagnosis.fault_report import FaultReport, MachineHalt, MachineIdentity, encode
+from table_controller.maintenance.fault_recorder import FaultRecorder
+from table_controller.maintenance.frame_ring import FrameRing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -176,7 +176,9 @@ async def _evening(kind: str, seed: int, minutes: int) -> tuple[FaultReport, Any
             known.extend((slot.view, slot.service.state))
 
     slot: Slot[Any, Any] = Slot(f"{kind}.1", kind_named(name), MemoryHost(machine).open, trust, original, capture=ring)
-    freezer = FaultRecorder(f"{kind}.1", slot.kind, slot.driver, ring, facts=lambda: {"expected": 53}, wall_ns=lambda: _DAY)
+    freezer = FaultRecorder(
+        f"{kind}.1", slot.kind, slot.driver, ring, facts=lambda: {"expected": 53}, wall_ns=lambda: _DAY
+    )
     slot.start()
     driver: Any = slot.driver
     try:
@@ -229,7 +231,9 @@ def test_a_fault_report_from_the_middle_of_an_evening_goes_through_link_and_driv
     path.write_bytes(encode(dossier))
     assert main(["replay", str(path)]) == 0
     assert "through its driver" in capsys.readouterr().out
-    nobody = msgspec.structs.replace(dossier, opening=(), machine=MachineIdentity(dossier.machine.slot, dossier.machine.kind))
+    nobody = msgspec.structs.replace(
+        dossier, opening=(), machine=MachineIdentity(dossier.machine.slot, dossier.machine.kind)
+    )
     assert not run_virtual(replay(packets_of(nobody), lambda *_: None))[0].linked, "events only"
     reported = [
         each for each in dossier.opening if not isinstance(read_message(each.data[fr.HEADER_SIZE :]), DeviceHello)
@@ -240,7 +244,9 @@ def test_a_fault_report_from_the_middle_of_an_evening_goes_through_link_and_driv
     assert (again.linked, again.view) == (True, view), "a fault report names its machine"
 
 
-def test_a_file_that_is_no_recording_is_one_clear_error(bad_day: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_no_recording_is_one_clear_error(
+    bad_day: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path, _ = bad_day
     other = tmp_path / "notes.txt"
     other.write_text("hello")

@@ -7,15 +7,21 @@ from typing import Final
 
 import pytest
 
-from devices.number_draw import PROPORTION_CUTOFF, REPETITION_CUTOFF, STARTUP_SAMPLES
 from devices.kinds import RNG
+from devices.number_draw import PROPORTION_CUTOFF, REPETITION_CUTOFF, STARTUP_SAMPLES
 from devices.rng import messages as m
 from firmware_bridge.errors import BadFault, BadMessage, CommandFailed, CommandRefused
 from simulators.kinds.rng.machine import SimulatedRng
+from tests.support.machines.bench import LADDER, device_bench, over_the_ladder
 from tests.support.machines.card_checks import ask_until_answered, run_command
-from tests.support.machines.bench import LADDER, over_the_ladder, device_bench
+from tests.support.machines.start_devices import (
+    RngBench,
+    check_reported_number,
+    expect_false_report,
+    reported,
+    rng_bench,
+)
 from tests.support.suite.clauses import clauses
-from tests.support.machines.start_devices import RngBench, expect_false_report, reported, check_reported_number, rng_bench
 
 R: Final = m.Reason
 # One segment over every rung, and every segment over one.

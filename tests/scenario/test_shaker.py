@@ -10,10 +10,18 @@ import pytest
 from devices.position import position_of_dice
 from devices.shaker import messages as m
 from firmware_bridge.errors import BadFault, CommandFailed, code_of
-from tests.support.machines.card_checks import ask_until_answered, run_command
 from tests.support.machines.bench import over_the_ladder
+from tests.support.machines.card_checks import ask_until_answered, run_command
+from tests.support.machines.start_devices import (
+    ShakerBench,
+    check_reported_dice,
+    good_roll,
+    reported,
+    roll_and_uncover,
+    shaker_bench,
+    until_roll_ended,
+)
 from tests.support.suite.clauses import clauses
-from tests.support.machines.start_devices import ShakerBench, until_roll_ended, good_roll, reported, check_reported_dice, shaker_bench, roll_and_uncover
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -74,7 +82,9 @@ async def test_dice_that_tremble_are_read_when_they_rest_and_not_before(seed: in
         command = await roll_and_uncover(b)
         await asyncio.sleep(3)
         assert b.machine.mechanics.moving
-        assert (await ask_until_answered(b, lambda: b.driver.roll(command))).ending is m.Ending.OPEN or not b.machine.mechanics.moving
+        assert (
+            await ask_until_answered(b, lambda: b.driver.roll(command))
+        ).ending is m.Ending.OPEN or not b.machine.mechanics.moving
         roll = await until_roll_ended(b, command)
         assert tuple(roll.values or ()) == b.machine.mechanics.shown_faces()
 

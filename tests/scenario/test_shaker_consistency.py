@@ -10,10 +10,16 @@ import pytest
 from devices.shaker import messages as m
 from firmware_bridge.errors import BadMessage
 from simulators.world.dice import Die
-from tests.support.machines.card_checks import ask_until_answered, run_command
 from tests.support.machines.bench import over_the_ladder
+from tests.support.machines.card_checks import ask_until_answered, run_command
+from tests.support.machines.start_devices import (
+    check_reported_dice,
+    expect_false_report,
+    good_roll,
+    reported,
+    shaker_bench,
+)
 from tests.support.wire.seeded_host import seed_the_host
-from tests.support.machines.start_devices import good_roll, expect_false_report, reported, check_reported_dice, shaker_bench
 
 if TYPE_CHECKING:
     from firmware_bridge.wire import Transport

@@ -12,9 +12,9 @@ from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import CommandRefused
 from simulators.world.cards import World
 from simulators.world.table import ASIDE, LAYOUT, TRAY
-from tests.support.machines.card_checks import ask_until_answered, run_command
 from tests.support.machines.bench import over_the_ladder
-from tests.support.machines.shoes import check_reported_cards, dispensed, in_slot, expect_refusal, shoe_bench
+from tests.support.machines.card_checks import ask_until_answered, run_command
+from tests.support.machines.shoes import check_reported_cards, dispensed, expect_refusal, in_slot, shoe_bench
 
 # --- good deals ----------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import re
 import signal
 from typing import TYPE_CHECKING
 
-from tests.support.box.processes import LIMIT, background, until_state, pitbox, simulator
+from tests.support.box.processes import LIMIT, background, pitbox, simulator, until_state
 
 if TYPE_CHECKING:
     from pathlib import Path

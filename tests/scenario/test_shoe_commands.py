@@ -25,15 +25,15 @@ from firmware_bridge.errors import (
     ReplyTimeout,
     WrongKey,
 )
-from tests.support.machines.card_checks import ask_until_answered, run_command, until_moving
 from tests.support.machines.bench import over_the_ladder
+from tests.support.machines.card_checks import ask_until_answered, run_command, until_moving
 from tests.support.machines.command_watch import CommandWatch
 from tests.support.machines.shoes import (
     Shoe,
-    get_all_cards_out,
     back_in_service,
     check_reported_cards,
     dispensed,
+    get_all_cards_out,
     in_slot,
     manual_shoe_bench,
     shoe_bench,
@@ -200,7 +200,9 @@ async def test_a_stalled_machine_is_declared_lost_after_the_documented_time(seed
 
 
 @over_the_ladder
-async def test_a_caller_that_stops_waiting_leaves_the_slot_in_doubt_until_the_result_is_known(seed: int, rung: str) -> None:
+async def test_a_caller_that_stops_waiting_leaves_the_slot_in_doubt_until_the_result_is_known(
+    seed: int, rung: str
+) -> None:
     async with shoe_bench(seed, rung) as b:
         command = b.next_id()
         stack = asyncio.create_task(b.driver.dispense(command, 10))

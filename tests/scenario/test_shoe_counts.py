@@ -7,9 +7,18 @@ import pytest
 from devices.shoe import messages as m
 from devices.shoe.state import verdict
 from firmware_bridge.errors import CommandFailed
-from tests.support.machines.card_checks import run_command
 from tests.support.machines.bench import over_the_ladder
-from tests.support.machines.shoes import Shoe, back_in_service, check_reported_cards, dispensed, in_slot, expect_refusal, search, shoe_bench
+from tests.support.machines.card_checks import run_command
+from tests.support.machines.shoes import (
+    Shoe,
+    back_in_service,
+    check_reported_cards,
+    dispensed,
+    expect_refusal,
+    in_slot,
+    search,
+    shoe_bench,
+)
 
 
 async def deal(b: Shoe, *stacks: int) -> None:

@@ -10,9 +10,18 @@ from devices.shoe import messages as m
 from devices.shoe.state import verdict
 from firmware_bridge.errors import BadFault, CommandFailed, CommandRefused
 from simulators.kinds.shuffler.card_mover import STRAINED
-from tests.support.machines.card_checks import ask_until_answered, run_command, until_moving
 from tests.support.machines.bench import over_the_ladder
-from tests.support.machines.shoes import Shoe, get_all_cards_out, back_in_service, check_reported_cards, dispensed, in_slot, search, shoe_bench
+from tests.support.machines.card_checks import ask_until_answered, run_command, until_moving
+from tests.support.machines.shoes import (
+    Shoe,
+    back_in_service,
+    check_reported_cards,
+    dispensed,
+    get_all_cards_out,
+    in_slot,
+    search,
+    shoe_bench,
+)
 
 each_segment = pytest.mark.parametrize("segment", list(m.Segment), ids=lambda segment: segment.name.lower())
 WITH_A_SENSOR = [m.Segment.FEED, m.Segment.DRAW, m.Segment.EXIT]
@@ -273,7 +282,10 @@ async def test_wear_shows_in_the_transit_times_of_its_segment_alone(seed: int, r
         worn.inject("wear:segment=exit,percent=20")
         for each in (b, worn):
             await run_command(each, each.driver.count_stub)
-        fresh, tired = await ask_until_answered(b, b.driver.transits), await ask_until_answered(worn, worn.driver.transits)
+        fresh, tired = (
+            await ask_until_answered(b, b.driver.transits),
+            await ask_until_answered(worn, worn.driver.transits),
+        )
         for segment in WITH_A_SENSOR:
             ratio = tired.segments[segment].mean / fresh.segments[segment].mean
             assert ratio == pytest.approx(1.2 if segment is m.Segment.EXIT else 1.0, rel=0.02)

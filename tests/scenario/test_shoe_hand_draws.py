@@ -8,9 +8,9 @@ import pytest
 
 from devices.shoe import messages as m
 from firmware_bridge.errors import BadFault
-from tests.support.machines.card_checks import run_command, until_moving
 from tests.support.machines.bench import over_the_ladder
-from tests.support.machines.shoes import get_all_cards_out, check_reported_cards, dispensed, expect_refusal, shoe_bench
+from tests.support.machines.card_checks import run_command, until_moving
+from tests.support.machines.shoes import check_reported_cards, dispensed, expect_refusal, get_all_cards_out, shoe_bench
 
 
 @over_the_ladder
@@ -100,9 +100,7 @@ async def test_a_hand_may_draw_while_the_rest_is_still_being_loaded(seed: int, r
 
 
 @pytest.mark.parametrize("seconds", [0.02, 0.1, 3.0])
-async def test_cards_drawn_while_power_is_off_make_the_count_unknown(
-    seed: int, seconds: float
-) -> None:
+async def test_cards_drawn_while_power_is_off_make_the_count_unknown(seed: int, seconds: float) -> None:
     async with shoe_bench(seed) as b:
         b.inject("draw")
         await asyncio.sleep(seconds)

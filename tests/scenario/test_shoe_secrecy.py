@@ -11,11 +11,11 @@ import pytest
 from devices.kinds import SHOE
 from devices.shoe import messages as m
 from firmware_bridge.errors import CommandFailed
-from simulators.engine.hosts.memory import MemoryHost
 from simulators.casino.device_bench import DeviceBench
+from simulators.engine.hosts.memory import MemoryHost
 from simulators.kinds.shoe.machine import SimulatedManualShoe, SimulatedShoe
+from tests.support.wire.byte_log import ByteLog, LoggedBytes
 from tests.support.wire.seeded_host import seed_the_host
-from tests.support.wire.byte_log import LoggedBytes, ByteLog
 
 if TYPE_CHECKING:
     from firmware_bridge.wire import Transport
@@ -38,7 +38,9 @@ def arrange(machine: SimulatedShoe | SimulatedManualShoe, order: int) -> list[in
     return [card.face for card in world.at(entry)]
 
 
-async def session(seed: int, order: int, *faults: str, by_hand: bool = False) -> tuple[list[LoggedBytes], list[int], Any]:
+async def session(
+    seed: int, order: int, *faults: str, by_hand: bool = False
+) -> tuple[list[LoggedBytes], list[int], Any]:
     """Run a session with every query of a host; return the wire's bytes and the card order."""
     machine: Any = (SimulatedManualShoe if by_hand else SimulatedShoe)(seed=seed)
     faces = arrange(machine, order)

@@ -9,14 +9,14 @@ from typing import Any, Final
 
 import pytest
 
-from simulators.kinds.shoe.firmware import ShoeFirmware
 from simulators.kinds.shoe.counts import ShoeCounts
+from simulators.kinds.shoe.firmware import ShoeFirmware
 from tests.support.machines.bench import LADDER
-from tests.support.suite.case_counts import count_cases
-from tests.support.wire.seeded_host import seed_the_host
 from tests.support.machines.manual_shoe_soak import ManualShoeSoak
 from tests.support.machines.shoe_soak import ShoeSoak
 from tests.support.machines.shoes import manual_shoe_bench, shoe_bench
+from tests.support.suite.case_counts import count_cases
+from tests.support.wire.seeded_host import seed_the_host
 
 RUNGS: Final = list(LADDER)
 RUNS: Final = 4

@@ -16,8 +16,8 @@ from table_controller.table import events as ev
 from table_controller.table.decisions import Booked
 from table_controller.uplink.state_messages import describe_meters
 from tests.support.box.boxes import BoxTestBench
-from tests.support.core.ideal_table import AUDITOR, FLOOR
 from tests.support.box.power_cuts import decided
+from tests.support.core.ideal_table import AUDITOR, FLOOR
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +59,9 @@ async def test_no_shown_amount_is_ahead_of_the_disk(seed: int, tmp_path: Path, m
         seen: set[int] = set()
         for number, amount in enumerate(ADDED):
             memo = f"memo {number}"
-            box.running_controller().submit(ev.MeterCorrected(amount, memo, FLOOR, AUDITOR, "malfunction", "sensor_fault"))
+            box.running_controller().submit(
+                ev.MeterCorrected(amount, memo, FLOOR, AUDITOR, "malfunction", "sensor_fault")
+            )
             for _ in range(8):
                 await asyncio.sleep(0.06)
                 durable = on_disk(bench)

@@ -8,7 +8,7 @@ from devices.shuffler import messages as m
 from devices.shuffler.state import verdict
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import CommandFailed, CommandRefused
-from tests.support.machines.bench import shuffler_bench, over_the_ladder
+from tests.support.machines.bench import over_the_ladder, shuffler_bench
 
 
 @over_the_ladder

@@ -23,8 +23,8 @@ from firmware_bridge.errors import (
 )
 from firmware_bridge.link import REPLY_RTOS
 from firmware_bridge.rtt_estimator import MAX_RTO_S
+from tests.support.machines.bench import ShufflerTestBench, over_the_ladder, shuffler_bench
 from tests.support.machines.card_checks import ask_until_answered, behind_gate, check_reported_cards, run_command
-from tests.support.machines.bench import ShufflerTestBench, shuffler_bench, over_the_ladder
 from tests.support.machines.command_watch import CommandWatch
 
 if TYPE_CHECKING:
@@ -237,7 +237,9 @@ async def test_a_stalled_machine_is_declared_lost_after_the_documented_time(seed
 
 
 @over_the_ladder
-async def test_a_caller_that_stops_waiting_leaves_the_slot_in_doubt_until_the_result_is_known(seed: int, rung: str) -> None:
+async def test_a_caller_that_stops_waiting_leaves_the_slot_in_doubt_until_the_result_is_known(
+    seed: int, rung: str
+) -> None:
     async with shuffler_bench(seed, rung) as b:
         command = b.next_id()
         cycle = asyncio.create_task(b.driver.shuffle(command))

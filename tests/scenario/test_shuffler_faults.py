@@ -9,8 +9,14 @@ import pytest
 from devices.shuffler import messages as m
 from devices.shuffler.state import verdict
 from firmware_bridge.errors import BadFault, CommandFailed
-from tests.support.machines.card_checks import ask_until_answered, check_reported_cards, run_command, faces_behind_gate, until_moving
-from tests.support.machines.bench import ShufflerTestBench, shuffler_bench, over_the_ladder
+from tests.support.machines.bench import ShufflerTestBench, over_the_ladder, shuffler_bench
+from tests.support.machines.card_checks import (
+    ask_until_answered,
+    check_reported_cards,
+    faces_behind_gate,
+    run_command,
+    until_moving,
+)
 
 WITH_A_SENSOR = [m.Segment.FEED, m.Segment.BRIDGE, m.Segment.LIFT, m.Segment.UNLOAD, m.Segment.STACK]
 
@@ -121,7 +127,9 @@ async def test_a_card_left_behind_is_reported_missing_and_never_forgotten(seed: 
 
 
 @over_the_ladder
-async def test_a_power_cycle_does_not_restore_the_count_but_an_inspection_and_a_self_test_do(seed: int, rung: str) -> None:
+async def test_a_power_cycle_does_not_restore_the_count_but_an_inspection_and_a_self_test_do(
+    seed: int, rung: str
+) -> None:
     async with shuffler_bench(seed, rung) as b:
         b.inject("card_left_inside:card=7")
         await fails(b, m.Reason.COUNTS_DISAGREE)
@@ -166,7 +174,9 @@ async def test_a_counting_machine_cannot_detect_a_swapped_card_and_reports_no_fa
 
 @over_the_ladder
 @pytest.mark.parametrize("fault", ["swapped_card", "missing_card", "foreign_card"])
-async def test_an_identifying_machine_reports_exactly_what_is_missing_and_extra(seed: int, rung: str, fault: str) -> None:
+async def test_an_identifying_machine_reports_exactly_what_is_missing_and_extra(
+    seed: int, rung: str, fault: str
+) -> None:
     async with shuffler_bench(seed, rung, identifies=True) as b:
         b.inject(fault)
         completed = await completes(b)
@@ -182,7 +192,9 @@ async def test_an_identifying_machine_reports_exactly_what_is_missing_and_extra(
             "foreign_card": (0, 1),
         }[fault]
         await run_command(b, b.driver.eject)
-        assert isinstance(await ask_until_answered(b, b.driver.findings), m.NoFindings), "the deck is gone, and what was found with it"
+        assert isinstance(await ask_until_answered(b, b.driver.findings), m.NoFindings), (
+            "the deck is gone, and what was found with it"
+        )
 
 
 @over_the_ladder
@@ -276,7 +288,10 @@ async def test_wear_shows_in_the_transit_times_of_its_segment_alone(seed: int, r
         worn.inject("wear:segment=lift,percent=20")
         for each in (b, worn):
             assert verdict(await completes(each), 53) == []
-        fresh, tired = await ask_until_answered(b, b.driver.transits), await ask_until_answered(worn, worn.driver.transits)
+        fresh, tired = (
+            await ask_until_answered(b, b.driver.transits),
+            await ask_until_answered(worn, worn.driver.transits),
+        )
         for segment in WITH_A_SENSOR:
             ratio = tired.segments[segment].mean / fresh.segments[segment].mean
             assert ratio == pytest.approx(1.2 if segment is m.Segment.LIFT else 1.0, rel=0.02)

@@ -21,8 +21,15 @@ from firmware_bridge.errors import (
     TrustError,
     WrongKey,
 )
-from tests.support.machines.card_checks import get_all_cards_out, ask_until_answered, behind_gate, check_reported_cards, run_command, until_moving
-from tests.support.machines.bench import ShufflerTestBench, shuffler_bench, over_the_ladder
+from tests.support.machines.bench import ShufflerTestBench, over_the_ladder, shuffler_bench
+from tests.support.machines.card_checks import (
+    ask_until_answered,
+    behind_gate,
+    check_reported_cards,
+    get_all_cards_out,
+    run_command,
+    until_moving,
+)
 
 if TYPE_CHECKING:
     from firmware_bridge.errors import PitboxError

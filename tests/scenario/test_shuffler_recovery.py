@@ -13,8 +13,16 @@ from devices.shuffler.state import verdict
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import CommandFailed, CommandRefused
 from simulators.world.table import TRAY
-from tests.support.machines.card_checks import get_all_cards_out, ask_until_answered, behind_gate, check_reported_cards, run_command, until_true, until_moving
-from tests.support.machines.bench import ShufflerTestBench, shuffler_bench, over_the_ladder
+from tests.support.machines.bench import ShufflerTestBench, over_the_ladder, shuffler_bench
+from tests.support.machines.card_checks import (
+    ask_until_answered,
+    behind_gate,
+    check_reported_cards,
+    get_all_cards_out,
+    run_command,
+    until_moving,
+    until_true,
+)
 
 each_segment = pytest.mark.parametrize("segment", list(m.Segment), ids=lambda segment: segment.name.lower())
 # Where a card can stick while the compartments are being emptied.

@@ -12,9 +12,9 @@ import pytest
 from simulators.kinds.shuffler.counts import ShufflerCounts
 from simulators.kinds.shuffler.firmware import ShufflerFirmware
 from tests.support.machines.bench import LADDER, shuffler_bench
+from tests.support.machines.shuffler_soak import ShufflerSoak
 from tests.support.suite.case_counts import count_cases
 from tests.support.wire.seeded_host import seed_the_host
-from tests.support.machines.shuffler_soak import ShufflerSoak
 
 RUNGS: Final = list(LADDER)
 # Every rung, first with a machine that counts, then with one that identifies; about three minutes in all.

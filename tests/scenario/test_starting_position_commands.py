@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from devices.driver import REPLY_TIMEOUT_S, Driver
-from devices.kinds import KINDS
 from devices.driver_events import OutcomeLost
+from devices.kinds import KINDS
 from firmware_bridge.commands import ACCEPT_TIMEOUT_S, MAX_ASKS, SETTLE_QUIET_S, Outcome
 from firmware_bridge.errors import CommandIdReused, CommandRefused, LinkError, NotSent, OutcomeUnknown, ReplyTimeout
 from firmware_bridge.link import REPLY_RTOS
-from tests.support.machines.card_checks import ask_until_answered, run_command
 from tests.support.machines.bench import over_the_ladder
+from tests.support.machines.card_checks import ask_until_answered, run_command
 from tests.support.machines.command_watch import CommandWatch
 from tests.support.machines.start_devices import BENCHES, AnyBench
 

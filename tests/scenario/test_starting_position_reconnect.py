@@ -13,20 +13,20 @@ from devices.rng import messages as rng
 from devices.shaker import messages as shaker
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadMessage, FirmwareNotApproved, OutcomeUnknown, PitboxError, WrongKey
-from tests.support.machines.card_checks import ask_until_answered, run_command, until_true
 from tests.support.machines.bench import over_the_ladder
-from tests.support.suite.clauses import clauses
+from tests.support.machines.card_checks import ask_until_answered, run_command, until_true
 from tests.support.machines.start_devices import (
     BENCHES,
     AnyBench,
     ShakerBench,
-    until_roll_ended,
-    reported,
-    check_reported_number,
-    rng_bench,
     check_reported_dice,
+    check_reported_number,
+    reported,
+    rng_bench,
     shaker_bench,
+    until_roll_ended,
 )
+from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
     from firmware_bridge.messages import Message

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from devices.shaker import messages as shaker_messages
-from simulators.kinds.button import firmware as button_twin
-from simulators.kinds.shaker import firmware as shaker_twin
-from simulators.kinds.rng.firmware import RngFirmware
-from simulators.kinds.shaker.firmware import ShakerFirmware
 from simulators.engine.virtual_time import run_virtual
+from simulators.kinds.button import firmware as button_twin
+from simulators.kinds.rng.firmware import RngFirmware
+from simulators.kinds.shaker import firmware as shaker_twin
+from simulators.kinds.shaker.firmware import ShakerFirmware
 from tests.support.machines.bench import LADDER
-from tests.support.suite.case_counts import count_cases
-from tests.support.wire.seeded_host import seed_the_host
 from tests.support.machines.start_device_soak import SOAKS
 from tests.support.machines.start_devices import BENCHES
+from tests.support.suite.case_counts import count_cases
+from tests.support.wire.seeded_host import seed_the_host
 
 if TYPE_CHECKING:
     from collections import Counter

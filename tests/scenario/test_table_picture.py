@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from simulators.casino.table_picture import WIDTH, draw_table
 from simulators.casino.table import CHOICES, CasinoTable
+from simulators.casino.table_picture import WIDTH, draw_table
 from table_controller.table import state_machines as mc
 
 

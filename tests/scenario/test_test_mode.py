@@ -11,8 +11,8 @@ from simulators.world.table import TRAY
 from table_controller.cli.commands.status import status_lines
 from table_controller.host.status import status_of
 from table_controller.panel.devices import devices
-from table_controller.panel.panel import Panel
 from table_controller.panel.labels import machine_name
+from table_controller.panel.panel import Panel
 from table_controller.uplink.state_messages import describe_state
 from tests.support.box.boxes import DirectClient
 from tests.support.box.panel_threads import run_inline
@@ -69,7 +69,9 @@ async def test_a_machine_that_serves_is_tested_and_serves_again_as_it_was(tmp_pa
 
         status = await talk.ask("status")
         assert reported() == {False}
-        assert (await order_device(talk, "shuffle")).startswith("PB-814"), "a machine that serves moves no card for anybody"
+        assert (await order_device(talk, "shuffle")).startswith("PB-814"), (
+            "a machine that serves moves no card for anybody"
+        )
         await _begin(bench, talk)
         status = await talk.ask("status")
         assert reported() == {True}

@@ -9,9 +9,8 @@ import pytest
 
 from firmware_bridge.errors import VersionsDiffer
 from simulators.casino.table import CasinoTable
+from table_controller.journal import record_text, versions
 from table_controller.journal import records as rec
-from table_controller.journal import versions
-from table_controller.journal import record_text
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import BetAccepted

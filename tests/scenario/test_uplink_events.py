@@ -14,12 +14,12 @@ from table_controller.journal.records import DECISIONS, NOTE, Note
 from table_controller.ledger.money import MoneyEntry, Transfer
 from table_controller.table import decisions as d
 from table_controller.table import events as ev
-from table_controller.uplink.state_messages import describe_meters, describe_state
-from table_controller.uplink.messages import EventMessage
 from table_controller.uplink.event_mapping import _MAPPERS, map_record, map_step
+from table_controller.uplink.messages import EventMessage
+from table_controller.uplink.state_messages import describe_meters, describe_state
+from tests.support.box.uplinks import PREFIX
 from tests.support.oracles.asyncapi_document import DOCUMENT, undescribed_messages
 from tests.support.oracles.message_schema import schema_errors
-from tests.support.box.uplinks import PREFIX
 
 if TYPE_CHECKING:
     from table_controller.controller.controller import DurableStep
@@ -77,7 +77,10 @@ async def test_every_game_is_published_as_described_live_and_from_the_journal(se
         assert (meters is not None) is table.context.has_progressive
         received = [(f"{PREFIX}/events", False, body) for body in sent]
         assert (
-            undescribed_messages([*received, (f"{PREFIX}/state", True, msgspec.json.decode(msgspec.json.encode(state)))]) == []
+            undescribed_messages(
+                [*received, (f"{PREFIX}/state", True, msgspec.json.decode(msgspec.json.encode(state)))]
+            )
+            == []
         )
         items = [item for body in sent for item in body["items"]]
         kinds = {item["item"] for item in items}

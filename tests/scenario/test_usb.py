@@ -25,8 +25,14 @@ from firmware_bridge.handshake import Trust
 from firmware_bridge.transport.ports import open_port
 from simulators.engine.machine import approved_firmware
 from simulators.kinds.shuffler.machine import SimulatedShuffler
-from tests.support.machines.card_checks import ask_until_answered, check_reported_cards, run_command, until_true, until_moving
 from tests.support.machines.bench import over_the_ladder
+from tests.support.machines.card_checks import (
+    ask_until_answered,
+    check_reported_cards,
+    run_command,
+    until_moving,
+    until_true,
+)
 from tests.support.machines.usb_bench import UsbBench, usb_bench, usb_server
 
 pytestmark = pytest.mark.realtime
@@ -232,7 +238,10 @@ async def test_six_devices_on_one_bus_are_opened_at_once_and_none_is_in_anothers
 
 async def test_another_kind_of_machine_at_the_port_never_serves(seed: int) -> None:
     machine = SimulatedShuffler(seed=seed)
-    key, trust = machine.key, Trust("shoe", {machine.key.serial: machine.key}, frozenset([approved_firmware("shuffler")]))
+    key, trust = (
+        machine.key,
+        Trust("shoe", {machine.key.serial: machine.key}, frozenset([approved_firmware("shuffler")])),
+    )
     machine.board.power_off()
     async with usb_bench(seed, trust=trust, key=key) as b:
         down = await b.until(lambda event: isinstance(event, LinkDown))

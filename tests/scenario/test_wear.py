@@ -17,13 +17,20 @@ from simulators.engine.machine import approved_firmware
 from simulators.kinds.models import make_machine
 from table_controller.cli import OK, USAGE, main
 from table_controller.cli.commands.faults import known_faults
-from table_controller.maintenance.fault_reports import FaultReports
 from table_controller.controller.slot import Slot
-from table_controller.maintenance.wear import WEAR_FOLDER, WearStore, WearWarning, WearMonitor, named_warning, monitor_configured_wear
 from table_controller.diagnosis.drift import BASE_WINDOWS, WINDOW_CARDS, Wear, judge, restart_after_repair, spread
 from table_controller.diagnosis.history import UNKNOWN, FaultHistory, HistoryRow
 from table_controller.journal import records as rec
 from table_controller.journal.record_text import decode_body
+from table_controller.maintenance.fault_reports import FaultReports
+from table_controller.maintenance.wear import (
+    WEAR_FOLDER,
+    WearMonitor,
+    WearStore,
+    WearWarning,
+    monitor_configured_wear,
+    named_warning,
+)
 from table_controller.table import events as ev
 from tests.support.box import boxes
 from tests.support.box.boxes import BoxTestBench as BoxBench
@@ -218,9 +225,7 @@ async def test_a_repair_is_recorded_with_the_persons_name_and_the_baseline_resta
     bench.close()
 
 
-def test_a_repair_needs_a_name_and_a_running_box(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_repair_needs_a_name_and_a_running_box(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     WearStore(tmp_path / WEAR_FOLDER).write(Wear("SN7", cards=900))
     assert main(["faults", "--data", str(tmp_path), "--serviced", "SN7"]) == USAGE
     assert "needs --as" in capsys.readouterr().err

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from simulators.casino.dealer import FLOOR, SimulatedPeople
-from simulators.casino.table import CasinoTable
 from simulators.casino.journal_money_oracle import JournalMoneyOracle
+from simulators.casino.table import CasinoTable
 from table_controller.ledger.meter import share_of_bet
 from table_controller.ledger.money import CENT, DOLLAR, HAND_PAYS, METER, format_dollars
 from table_controller.table import events as ev
@@ -69,7 +69,9 @@ async def test_a_winner_behind_a_wrong_claim_is_paid_the_whole_meter_at_a_runnin
         await house.until(lambda: table.state.money.book.balance(METER) == target)
         await house.round((WINNER, WRONG))
         decided = [decision for _, decisions in house.step_log for decision in decisions]
-        claims = [(each.seat, format_dollars(each.share), each.final) for each in decided if isinstance(each, HitClaimed)]
+        claims = [
+            (each.seat, format_dollars(each.share), each.final) for each in decided if isinstance(each, HitClaimed)
+        ]
         assert claims == [(WRONG, "$101,000.08", True), (WINNER, format_dollars(rules.reseed), False)]
         (again,) = [each for each in decided if isinstance(each, HitRebooked)]
         assert (again.seat, format_dollars(again.share), again.final) == (WINNER, "$101,000.08", True)

@@ -9,9 +9,9 @@ import msgspec
 from table_controller.journal import former_names as fn
 from table_controller.journal import reader
 from table_controller.journal import records as rec
-from table_controller.journal.chain import ZERO_HEAD, SNAPSHOT, chain_records, snapshot_digest
+from table_controller.journal.chain import SNAPSHOT, ZERO_HEAD, chain_records, snapshot_digest
 from table_controller.journal.copy import Mirror
-from table_controller.journal.segment import SnapshotRecord, SegmentPlace, StoredSnapshot
+from table_controller.journal.segment import SegmentPlace, SnapshotRecord, StoredSnapshot
 from tests.support import second_edition as second
 from tools.former_names import extended
 
@@ -98,7 +98,9 @@ def renamed_journal(source: Path, target: Path, table: fn.Table) -> Path:
         content = renamed(record.kind, record.body, table)
         if record.kind == SNAPSHOT:
             head = records[before.seq - 1].head
-            content = msgspec.json.encode(SnapshotRecord(before.seq, head.hex(), snapshot_digest(body).hex(), len(body), 1))
+            content = msgspec.json.encode(
+                SnapshotRecord(before.seq, head.hex(), snapshot_digest(body).hex(), len(body), 1)
+            )
             snapshots[record.seq] = StoredSnapshot(before.seq, head, record.seq, body)
         last = records[-1].head if records else ZERO_HEAD
         entry = (record.kind, record.wall_ns, record.mono_ns, record.boot, content)

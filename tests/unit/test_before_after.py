@@ -52,7 +52,11 @@ def test_terms_and_longer_words_are_not_banned(name: str) -> None:
 
 def test_the_table_names_every_figure_and_what_fell() -> None:
     before = {"commit": "abc", "figures": {"tests": 10, "golden bytes": "aa", "coverage, percent": 90.0}}
-    now = {"tests": ComparedFigure(9, "not fewer"), "golden bytes": ComparedFigure("aa", "the same"), "lines of tools": ComparedFigure(1234)}
+    now = {
+        "tests": ComparedFigure(9, "not fewer"),
+        "golden bytes": ComparedFigure("aa", "the same"),
+        "lines of tools": ComparedFigure(1234),
+    }
     lines, fell = table(before, now)
     assert fell == 1
     assert lines[1].split() == ["tests", "10", "9", "not", "fewer", "FELL"]

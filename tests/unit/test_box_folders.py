@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from table_controller.host.box_folders import why_closed, drop_in, folders_of, limits_of, box_notices, unit_name
 from table_controller.config import TableConfig, load_config
+from table_controller.host.box_folders import box_notices, drop_in, folders_of, limits_of, unit_name, why_closed
 from table_controller.host.surroundings import retiring_notices
 from table_controller.journal.store import Policy, Store
 from tests.support.box.configs import write_saigon_config
@@ -63,9 +63,7 @@ def test_a_units_name_is_that_of_its_file() -> None:
     assert unit_name(Path("/home/me/table.toml")) is None
 
 
-def test_the_drop_in_names_folders_outside_and_systemd_reads_any_name(
-    config: TableConfig, tmp_path: Path
-) -> None:
+def test_the_drop_in_names_folders_outside_and_systemd_reads_any_name(config: TableConfig, tmp_path: Path) -> None:
     strange = Path('/srv/a "b" \\c %d\n[Service]\nUser=root')
     odd = replace(config, journal=replace(config.journal, copy=strange), control=replace(
         config.control, socket=Path("/run/pitbox-7/control.sock")))  # fmt: skip

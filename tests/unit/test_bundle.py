@@ -15,9 +15,9 @@ import msgspec
 import pytest
 
 from devices.bet_sensor import messages as bet_sensor
-from devices.path_telemetry import OpticalLevel
 from devices.keypad import messages as keypad
 from devices.message_registry import all_messages
+from devices.path_telemetry import OpticalLevel
 from devices.shuffler import messages as shuffler
 from firmware_bridge import frame as fr
 from firmware_bridge import pcapng
@@ -25,12 +25,12 @@ from firmware_bridge.capture import CaptureFile, read_capture
 from firmware_bridge.messages import encode
 from table_controller.access import people_file
 from table_controller.cli import OK, USAGE, main
-from table_controller.maintenance.wear import WEAR_FOLDER, WearStore
-from table_controller.diagnosis.fault_report import FaultReport, FrameAtFault, MachineHalt, MachineIdentity
 from table_controller.diagnosis.drift import Wear
+from table_controller.diagnosis.fault_report import FaultReport, FrameAtFault, MachineHalt, MachineIdentity
 from table_controller.diagnosis.fault_report_store import FaultReportStore
 from table_controller.journal import records as rec
 from table_controller.journal.store import Policy
+from table_controller.maintenance.wear import WEAR_FOLDER, WearStore
 from table_controller.table import decisions as de
 from table_controller.table import events as ev
 from tests.support.box.configs import write_saigon_config
@@ -177,8 +177,13 @@ def _captures(data: Path, secrets: PlantedSecrets) -> None:
 
 def _dossiers(folder: Path, secrets: PlantedSecrets) -> None:
     frames = tuple(FrameAtFault(n, False, _frame(payload)) for n, payload in enumerate(_payloads(secrets)))
-    good = FaultReport(at_ns=5, machine=MachineIdentity(slot="shuffler.1", kind="shuffler"), opening=frames, frames=frames,
-                   halts=(MachineHalt(what="jam", message="Jam", segment="lift"),))  # fmt: skip
+    good = FaultReport(
+        at_ns=5,
+        machine=MachineIdentity(slot="shuffler.1", kind="shuffler"),
+        opening=frames,
+        frames=frames,
+        halts=(MachineHalt(what="jam", message="Jam", segment="lift"),),
+    )
     FaultReportStore(folder).add(good)
     spoilt = json.loads((folder / "000001.json").read_bytes())
     (folder / "000002.json").write_text(json.dumps(spoilt | {"number": 2, "patron": secrets.texts["patron"]}))

@@ -6,7 +6,16 @@ import pytest
 
 from firmware_bridge.errors import BadHand
 from table_controller.rulebook import cards
-from table_controller.rulebook.cards import JOKER, NOTATION, parse_hand, excess_cards, parse_cards, rank, format_cards, suit
+from table_controller.rulebook.cards import (
+    JOKER,
+    NOTATION,
+    excess_cards,
+    format_cards,
+    parse_cards,
+    parse_hand,
+    rank,
+    suit,
+)
 
 
 def refused(text: str, size: int = 5, **deck: int) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.errors import BadCertificate
+from table_controller.config import load_config
 from table_controller.host.certificates import (
     MOST_IN_FILE,
     Certificate,
@@ -18,7 +19,6 @@ from table_controller.host.certificates import (
     notices_of,
     read_certificates,
 )
-from table_controller.config import load_config
 from table_controller.host.notices import NoticeBoard
 from tests.support.box.certificates import Authority
 from tests.support.box.configs import write_saigon_config

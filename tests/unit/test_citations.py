@@ -10,11 +10,11 @@ import pytest
 from table_controller import rulebook, table
 from table_controller.rulebook import edition
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import Prompt
 from table_controller.table.clause_index import CLAUSES_BY_DUTY, clauses_of
+from table_controller.table.decisions import Prompt
 from table_controller.table.permits import REASONS
-from tests.support.suite.clauses import is_cited
 from tests.support.core.ideal_table import CHOICES, IdealTable, decisions_of
+from tests.support.suite.clauses import is_cited
 
 STARTS = ("shaker", "rng", "flat_button")
 SOURCES = sorted(Path(table.__file__).parent.glob("*.py"))

@@ -12,8 +12,8 @@ import pytest
 from table_controller import rulebook
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from tests.support.suite import clause_evidence
 from tests.support.core.ideal_table import DEALER, FLOOR, TECH, IdealTable
+from tests.support.suite import clause_evidence
 from tests.support.suite.required_tools import need
 from tools import clause_table
 

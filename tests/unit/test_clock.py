@@ -24,7 +24,9 @@ def test_a_clock_is_trusted_if_the_kernel_or_systemd_has_reached_a_time_server(
     if file:
         received.touch()
     reported = None if kept is None else KernelClock(is_synchronized=kept, max_error_us=1_000)
-    assert BoxClock(read_clock=lambda: reported, synchronized_file=received).is_clock_synchronized() is (bool(kept) or file)
+    assert BoxClock(read_clock=lambda: reported, synchronized_file=received).is_clock_synchronized() is (
+        bool(kept) or file
+    )
 
 
 def test_the_kernel_is_asked_and_its_clock_is_left_alone() -> None:

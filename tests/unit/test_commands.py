@@ -25,7 +25,17 @@ from firmware_bridge.errors import (
     Revoked,
 )
 from firmware_bridge.link import QUEUE_LIMIT, WINDOW
-from tests.support.wire.links import TestAnswer, FrameFate, TestHalt, TestMove, LinkPair, TestQuestion, TestEvent, outcome_of, settle
+from tests.support.wire.links import (
+    FrameFate,
+    LinkPair,
+    TestAnswer,
+    TestEvent,
+    TestHalt,
+    TestMove,
+    TestQuestion,
+    outcome_of,
+    settle,
+)
 
 if TYPE_CHECKING:
     from firmware_bridge.messages import Message

@@ -21,12 +21,19 @@ from firmware_bridge.errors import (
     SerialClaimedTwice,
 )
 from firmware_bridge.keys import new_key, save_approved, save_key
-from simulators.engine.machine import approved_firmware
 from simulators.casino.table_layout import table_toml
-from table_controller.config import walk
-from table_controller.config import _ConfigReader, examine, load_config
+from simulators.engine.machine import approved_firmware
+from table_controller.config import _ConfigReader, examine, load_config, walk
 from table_controller.config.example import example
-from table_controller.config.sections import DEVICE, FORMER_KEYS, SECTION_NAMES, RULE_KEYS, RULES, SECTIONS, DeviceSection
+from table_controller.config.sections import (
+    DEVICE,
+    FORMER_KEYS,
+    RULE_KEYS,
+    RULES,
+    SECTION_NAMES,
+    SECTIONS,
+    DeviceSection,
+)
 from table_controller.config.walk import ParsedFile
 from tests.support.box.configs import uncomment_all, write_config
 

@@ -9,29 +9,44 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from devices.message_registry import KIND_MESSAGES, union_members
-from devices.edge_log import GetEdgeLog
-from firmware_bridge.errors import ConfigurationError
 from devices.conformance.html_report import render_page
-from devices.conformance.report import TestedDevice, RequirementResult, ConformanceReport, check_folder, ids_needing_operator, write
+from devices.conformance.report import (
+    ConformanceReport,
+    RequirementResult,
+    TestedDevice,
+    check_folder,
+    ids_needing_operator,
+    write,
+)
 from devices.conformance.requirements import (
     RequirementVerdict,
-    select_requirements,
     kind_chapter,
     kinds_with_requirements,
     requirements_of,
+    select_requirements,
 )
+from devices.edge_log import GetEdgeLog
+from devices.message_registry import KIND_MESSAGES, union_members
+from firmware_bridge.errors import ConfigurationError
 from tools import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-P, F, N, S = RequirementVerdict.PASS, RequirementVerdict.FAIL, RequirementVerdict.NOT_CHECKED, RequirementVerdict.SKIPPED
+P, F, N, S = (
+    RequirementVerdict.PASS,
+    RequirementVerdict.FAIL,
+    RequirementVerdict.NOT_CHECKED,
+    RequirementVerdict.SKIPPED,
+)
 A = RequirementVerdict.NOT_APPLICABLE
 
 
 def report(*verdicts: RequirementVerdict, **more: Any) -> ConformanceReport:
-    lines = [RequirementResult(f"XX-{n:02d}", "It does what it should.", "a page", False, v) for n, v in enumerate(verdicts, 1)]
+    lines = [
+        RequirementResult(f"XX-{n:02d}", "It does what it should.", "a page", False, v)
+        for n, v in enumerate(verdicts, 1)
+    ]
     device = TestedDevice("shuffler", "SN-1", "<b>M</b>", "1.0", "00" * 32, ["counts"], "00000001")
     fields: dict[str, Any] = {"requirements": lines, "device": device} | more
     return ConformanceReport("pitbox", "2024-02-29 12:00:00 UTC", 1.0, "/dev/ttyUSB0", "nobody", **fields)
@@ -66,7 +81,10 @@ def test_the_summary_counts_all_requirements_and_gives_the_reason_for_each_that_
         RequirementResult("XX-01", "s", "p", False, P),
         RequirementResult("XX-02", "s", "p", True, N, why="needs an operator"),
         RequirementResult("XX-03", "s", "p", False, N, why="needs an operator: open the door"),
-        *(RequirementResult(f"XX-1{n}", "s", "p", False, A, why="its hello does not list the capability counts") for n in range(6)),
+        *(
+            RequirementResult(f"XX-1{n}", "s", "p", False, A, why="its hello does not list the capability counts")
+            for n in range(6)
+        ),
         RequirementResult("XX-20", "s", "p", False, S, why="needs XX-19: fail"),
     ]
     requirement = report(requirements=lines, listed=15, only=["XX"])
@@ -98,7 +116,9 @@ def test_the_json_file_matches_the_report(tmp_path: Path) -> None:
     assert data["left_out"] == []
     assert [line["verdict"] for line in data["requirements"]] == ["pass", "fail"]
     derived = ("verdict", "summary", "counts", "left_out")
-    assert msgspec.convert({k: v for k, v in data.items() if k not in derived}, ConformanceReport) == report(P, F, lost="why")
+    assert msgspec.convert({k: v for k, v in data.items() if k not in derived}, ConformanceReport) == report(
+        P, F, lost="why"
+    )
 
 
 class _Page(HTMLParser):
@@ -121,7 +141,9 @@ class _Page(HTMLParser):
 
 
 def test_the_page_is_whole_fetches_nothing_and_shows_no_markup_of_the_device() -> None:
-    line = RequirementResult("XX-09", "It <i>does</i>.", "p", True, F, why="w&", expected="<u>", seen="</pre>", transcript=["<s>"])
+    line = RequirementResult(
+        "XX-09", "It <i>does</i>.", "p", True, F, why="w&", expected="<u>", seen="</pre>", transcript=["<s>"]
+    )
     text = render_page(report(P, N, S, requirements=[line], lost="<hr>", only=["<em>"]))
     parsed = _Page()
     parsed.feed(text)

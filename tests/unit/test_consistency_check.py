@@ -9,13 +9,13 @@ import pytest
 
 from devices.button import messages as button
 from devices.button import state as button_state
+from devices.consistency_check import link_trigger
 from devices.driver_events import LinkDown, LinkUp, OutcomeLost, Reported
 from devices.rng import messages as rng
 from devices.rng import state as rng_state
 from devices.service import Service
 from devices.shaker import messages as shaker
 from devices.shaker import state as shaker_state
-from devices.consistency_check import link_trigger
 from firmware_bridge.commands import Outcome, Report, Settled
 from firmware_bridge.errors import BadMessage, LinkSilent, PortMissing, ProtocolError
 from firmware_bridge.messages import DeviceHello
@@ -204,7 +204,9 @@ def test_a_cleared_display_does_not_erase_the_number() -> None:
         (None, button.Reason.NONE, False),
     ],
 )
-def test_a_position_is_reported_exactly_when_there_is_no_reason(place: int | None, reason: button.Reason, possible: bool) -> None:
+def test_a_position_is_reported_exactly_when_there_is_no_reason(
+    place: int | None, reason: button.Reason, possible: bool
+) -> None:
     for event in (button.Moved(1, place, reason), button.Status(button.State.WATCHING, place, reason, 0)):
         assert (button_state.find_contradiction(button_state.ButtonView(), event) is None) is possible
 

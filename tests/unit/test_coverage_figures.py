@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tools.coverage_figures import BEGIN, END, Figures, Part, counted, load, package_of, renewed, sizes, stale, written
+from tools.coverage_figures import (
+    BEGIN,
+    END,
+    Figures,
+    PackageFigures,
+    counted,
+    load,
+    package_of,
+    renewed,
+    sizes,
+    stale,
+    written,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FIGURES = Figures("2026-11-18", "3.11", {"devices/rng": Part(8, 6, 2, 2, 10)})
+FIGURES = Figures("2026-11-18", "3.11", {"devices/rng": PackageFigures(8, 6, 2, 2, 10)})
 
 
 def project(folder: Path, statements: int = 10) -> Path:

@@ -9,15 +9,15 @@ import pytest
 
 from firmware_bridge.errors import DeviceChangeRefused, VersionsDiffer
 from table_controller.journal import records as rec
-from table_controller.journal.device_change import differences, change_devices
+from table_controller.journal.device_change import change_devices, differences
 from table_controller.journal.migrations import CONFIGURATION
 from table_controller.journal.recovery import encode_snapshot, recover
 from table_controller.journal.timers import Timers
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Prompt
+from tests.support.box.journal_prefixes import RecordedRun, restart, resume_play
 from tests.support.core.ideal_table import DEALER, FLOOR, NO_MACHINES, SLOTS, TECH, IdealTable
-from tests.support.box.journal_prefixes import RecordedRun, resume_play, restart
 
 GAME = "face_up_pai_gow"
 WITH_KEYPAD: dict[str, Any] = {**SLOTS[GAME], "keypad.1": "keypad", "meter_sign.1": "meter_sign"}
@@ -90,7 +90,9 @@ def test_nothing_is_accepted_in_the_middle_of_a_round() -> None:
     store.close()
     other = run.digests | {CONFIGURATION: "1" * 64}
     with pytest.raises(VersionsDiffer, match="while a round or an irregularity was open"):
-        recover(run.disk.open(version=rec.VERSION, digests=other), IdealTable(GAME, WITH_KEYPAD).table, other, (TECH, FLOOR))
+        recover(
+            run.disk.open(version=rec.VERSION, digests=other), IdealTable(GAME, WITH_KEYPAD).table, other, (TECH, FLOOR)
+        )
 
 
 def test_a_machine_with_cards_inside_is_not_removed() -> None:

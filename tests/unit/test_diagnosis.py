@@ -19,7 +19,9 @@ def first(dossier: d.FaultReport) -> CauseKind:
 
 
 def test_a_motor_that_works_against_something_is_a_card_that_sticks() -> None:
-    diagnosis = diagnose(shuffler_report("jam", "lift", currents=currents(transport=STUCK), edges=edges("feed", "bridge")))
+    diagnosis = diagnose(
+        shuffler_report("jam", "lift", currents=currents(transport=STUCK), edges=edges("feed", "bridge"))
+    )
     assert diagnosis.causes[0].why is CauseKind.STUCK_CARD
     assert diagnosis.where.segments == ("lift",)
     assert (diagnosis.where.past, diagnosis.where.before) == ("bridge", "lift")
@@ -48,7 +50,10 @@ def test_a_motor_that_runs_free_is_a_roller_without_grip() -> None:
 
 
 def test_a_machine_that_did_not_wait_is_blamed_for_its_timing() -> None:
-    assert first(shuffler_report("jam", "lift", waited_us=45_000, edges=edges("feed", "bridge"))) is CauseKind.FIRMWARE_TIMING
+    assert (
+        first(shuffler_report("jam", "lift", waited_us=45_000, edges=edges("feed", "bridge")))
+        is CauseKind.FIRMWARE_TIMING
+    )
     unknown = shuffler_report("jam", "lift", waited_us=45_000, times=(), history=(), edges=edges("feed", "bridge"))
     assert not diagnose(unknown).causes[0].sure, "nobody knows how long cards take there"
 
@@ -61,7 +66,9 @@ def test_a_sensor_that_was_dark_before_is_dusty_and_the_card_may_be_anywhere_beh
 
 
 def test_a_card_that_the_next_sensor_saw_is_behind_that_one() -> None:
-    blind = shuffler_report("jam", "feed", levels=levels(feed=430, bridge=110), edges=(*edges(), d.EdgeAtFault("bridge", True, 0)))
+    blind = shuffler_report(
+        "jam", "feed", levels=levels(feed=430, bridge=110), edges=(*edges(), d.EdgeAtFault("bridge", True, 0))
+    )
     diagnosis = diagnose(blind)
     assert (diagnosis.causes[0].why, diagnosis.causes[0].at, diagnosis.causes[0].sure) == (CauseKind.DUST, "feed", True)
     assert (diagnosis.where.segments, diagnosis.cards.path) == (("lift",), CardRange(1, 1))
@@ -69,7 +76,9 @@ def test_a_card_that_the_next_sensor_saw_is_behind_that_one() -> None:
 
 def test_a_blind_sensor_and_a_strained_motor_are_something_that_is_no_card() -> None:
     diagnosis = diagnose(
-        shuffler_report("jam", "bridge", levels=levels(bridge=250), currents=currents(transport=STUCK), edges=edges("feed"))
+        shuffler_report(
+            "jam", "bridge", levels=levels(bridge=250), currents=currents(transport=STUCK), edges=edges("feed")
+        )
     )
     assert diagnosis.causes[0].why is CauseKind.FOREIGN_OBJECT
     assert diagnosis.where.segments == ("bridge", "lift"), "one motor moves both, and the sensor between them is blind"
@@ -130,11 +139,16 @@ def _counts(went_in: int, came_out: int, *ends: d.MotionEnd) -> d.FaultReport:
 
 def test_a_card_too_many_after_one_was_missed_is_the_missed_one() -> None:
     assert first(_counts(52, 53, d.MotionEnd("Incomplete", 53, 52))) is CauseKind.MIGRATED_CARD
-    assert first(_counts(52, 53, d.MotionEnd("Incomplete", 53, 52), d.MotionEnd("Incomplete", 52, 53))) is CauseKind.UNSEEN_PAIR
+    assert (
+        first(_counts(52, 53, d.MotionEnd("Incomplete", 53, 52), d.MotionEnd("Incomplete", 52, 53)))
+        is CauseKind.UNSEEN_PAIR
+    )
 
 
 def test_fewer_cards_in_than_expected_widen_the_account_of_a_jam_on_the_way_out() -> None:
-    diagnosis = diagnose(shuffler_report("jam", "stack", leg=1, entered=52, left=20, currents=currents(transport=STUCK)))
+    diagnosis = diagnose(
+        shuffler_report("jam", "stack", leg=1, entered=52, left=20, currents=currents(transport=STUCK))
+    )
     assert diagnosis.cards.inside == CardRange(32, 33), "a pair that counted as one, or a deck that lacks a card"
 
 
@@ -151,12 +165,20 @@ def _dim(level: d.Level) -> d.Level:
 
 def test_what_people_interrupted_is_no_fault_of_the_machine() -> None:
     halt = d.MachineHalt("stopped", "Stopped", 0)
-    diagnosis = diagnose(shuffler_report("stopped", halts=(halt,), edges=(*edges("feed"), d.EdgeAtFault("bridge", True, 3000))))
-    assert (diagnosis.causes[0].why, diagnosis.where.segments, diagnosis.staff) == (CauseKind.INTERRUPTED, ("lift",), True)
+    diagnosis = diagnose(
+        shuffler_report("stopped", halts=(halt,), edges=(*edges("feed"), d.EdgeAtFault("bridge", True, 3000)))
+    )
+    assert (diagnosis.causes[0].why, diagnosis.where.segments, diagnosis.staff) == (
+        CauseKind.INTERRUPTED,
+        ("lift",),
+        True,
+    )
 
 
 def test_an_unknown_account_is_bounded_by_what_is_expected() -> None:
-    diagnosis = diagnose(shuffler_report("jam", "lift", account=d.CardAccount(53, None, None), currents=currents(transport=STUCK)))
+    diagnosis = diagnose(
+        shuffler_report("jam", "lift", account=d.CardAccount(53, None, None), currents=currents(transport=STUCK))
+    )
     assert diagnosis.cards.inside == CardRange(1, 53)
 
 
@@ -169,7 +191,9 @@ def test_every_fault_report_has_a_cause_even_without_any_evidence() -> None:
 
 
 def test_an_edge_without_its_beginning_is_no_pulse() -> None:
-    seen = pulses((d.EdgeAtFault("feed", False, 900), d.EdgeAtFault("feed", True, 500), d.EdgeAtFault("feed", False, 460)))
+    seen = pulses(
+        (d.EdgeAtFault("feed", False, 900), d.EdgeAtFault("feed", True, 500), d.EdgeAtFault("feed", False, 460))
+    )
     assert [(pulse.since, pulse.length) for pulse in seen["feed"]] == [(500, 40)]
 
 
@@ -206,7 +230,9 @@ def test_a_motor_that_brought_every_card_in_has_turned_when_the_first_one_sticks
 
 def _dark(**dark: int) -> d.FaultReport:
     halt = d.MachineHalt("path_blocked", "Refused", 0, refused="StartCycle")
-    return shuffler_report("path_blocked", halts=(halt,), account=d.CardAccount(53, 0, 0), levels=levels(**dark), currents=())
+    return shuffler_report(
+        "path_blocked", halts=(halt,), account=d.CardAccount(53, 0, 0), levels=levels(**dark), currents=()
+    )
 
 
 def test_the_cause_of_a_dark_idle_path_is_derived_from_how_dark_it_is() -> None:

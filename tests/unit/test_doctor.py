@@ -19,17 +19,13 @@ from table_controller.cli import main
 from table_controller.cli.commands.doctor import wear_lines
 from table_controller.config import load_config
 from table_controller.controller.clock import KernelClock
-from table_controller.host.status import LinkStatus
-from table_controller.maintenance.wear import WEAR_FOLDER, WearStore
 from table_controller.diagnosis.drift import Wear, Window
-from table_controller.maintenance.doctor import surroundings
-from table_controller.maintenance.doctor import computer
-from table_controller.maintenance.doctor import machines
-from table_controller.maintenance.doctor import ports
-from table_controller.maintenance.doctor import usb_ports
+from table_controller.host.status import LinkStatus
+from table_controller.journal.copy import Copy, begin_copy
+from table_controller.maintenance.doctor import computer, machines, ports, surroundings, usb_ports
 from table_controller.maintenance.doctor.check_result import FAIL, OK, WARN, CheckResult, exit_code
 from table_controller.maintenance.doctor.machines import BoxProbe, SlotProbe
-from table_controller.journal.copy import Copy, begin_copy
+from table_controller.maintenance.wear import WEAR_FOLDER, WearStore
 from tests.support.box.configs import write_saigon_config
 from tests.support.box.journals import entries, open_journal
 
@@ -252,11 +248,24 @@ def test_a_few_frames_do_not_rate_a_line(config: TableConfig) -> None:
 
 def test_the_clock_is_synchronized_set_once_unsynchronized_or_never_set() -> None:
     now = 1_931_544_000.0
-    assert computer.judge_clock(KernelClock(is_synchronized=True, max_error_us=900), was_synchronized=False, now_s=now).state == OK
-    assert computer.judge_clock(KernelClock(is_synchronized=False, max_error_us=0), was_synchronized=True, now_s=now).state == OK
+    assert (
+        computer.judge_clock(
+            KernelClock(is_synchronized=True, max_error_us=900), was_synchronized=False, now_s=now
+        ).state
+        == OK
+    )
+    assert (
+        computer.judge_clock(KernelClock(is_synchronized=False, max_error_us=0), was_synchronized=True, now_s=now).state
+        == OK
+    )
     unkept = computer.judge_clock(None, was_synchronized=False, now_s=now)
     assert (unkept.state, "chrony" in unkept.do) == (WARN, True)
-    assert computer.judge_clock(KernelClock(is_synchronized=True, max_error_us=9), was_synchronized=True, now_s=1_000.0).state == FAIL
+    assert (
+        computer.judge_clock(
+            KernelClock(is_synchronized=True, max_error_us=9), was_synchronized=True, now_s=1_000.0
+        ).state
+        == FAIL
+    )
     assert computer.check_clock().what == "clock"
 
 
@@ -383,7 +392,9 @@ def test_something_else_at_the_socket_is_no_box(tmp_path: Path, monkeypatch: pyt
 # --- the command ------------------------------------------------------------------------------------------------------
 
 
-def test_the_command_prints_everything_and_exits_by_the_worst(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_everything_and_exits_by_the_worst(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = table(tmp_path / "t")
     (tmp_path / "t" / "tty-shoe").unlink()
     code = main(["doctor", "--config", str(path)])

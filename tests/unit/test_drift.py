@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 
 from simulators.world.aging import KINDS, LAYOUTS, draw_plan
 from table_controller.diagnosis import drift
-from table_controller.diagnosis.drift import Limits, PathSample, SegmentSample, Wear, judge, restart_after_repair, add_sample, trend
+from table_controller.diagnosis.drift import (
+    Limits,
+    PathSample,
+    SegmentSample,
+    Wear,
+    add_sample,
+    judge,
+    restart_after_repair,
+    trend,
+)
 from tools.studies import drift_figures
 from tools.studies.drift_figures import FIT, PLAIN, REPORT, figures, history, written
 
@@ -39,7 +48,9 @@ class MachineStatistics:
         return PathSample(tuple(reported), margins, self.boot)
 
 
-def run(wear: Wear, reported: MachineStatistics, decks: int, slower: dict[int, float], rng: Random, *, all_by: float = 1.0) -> Wear:
+def run(
+    wear: Wear, reported: MachineStatistics, decks: int, slower: dict[int, float], rng: Random, *, all_by: float = 1.0
+) -> Wear:
     for _ in range(decks):
         reported.deck([[round(60_000 * all_by * slower.get(s, 1.0) * rng.gauss(1, 0.03)) for s in range(5)]
                    for _ in range(53)])  # fmt: skip
@@ -62,7 +73,9 @@ def test_windows_have_the_mean_and_the_variance_of_their_own_cards_only() -> Non
     waiting = add_sample(wear, machine.look())  # too few for a window yet
     assert (waiting.windows, waiting.last, waiting.light) == (wear.windows, wear.last, ((400, 1), (400, 1)))
     machine.deck([[60_000]])
-    assert add_sample(waiting, machine.look((300, None))).windows[-1].margins == (350, 400), "the mean of the reported times"
+    assert add_sample(waiting, machine.look((300, None))).windows[-1].margins == (350, 400), (
+        "the mean of the reported times"
+    )
 
 
 def test_a_machine_that_was_switched_off_goes_on_where_its_history_was() -> None:

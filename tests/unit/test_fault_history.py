@@ -14,15 +14,23 @@ from simulators.casino.table import CasinoTable
 from simulators.engine.virtual_time import run_virtual
 from table_controller.cli import OK, USAGE, main
 from table_controller.cli.commands import faults as command
-from table_controller.maintenance.wear import WEAR_FOLDER, WearStore
-from table_controller.diagnosis.fault_report import CardAccount, FaultReport, MachineHalt, Level, MachineIdentity
+from table_controller.diagnosis.deck_or_machine import binomial_tail, find_pattern
 from table_controller.diagnosis.drift import Wear, Window
-from table_controller.diagnosis.deck_or_machine import find_pattern, binomial_tail
-from table_controller.diagnosis.history import REPEAT_CARDS, FaultRecord, FaultHistory, ReportedFault, HistoryRow, cards_between, median
-from table_controller.diagnosis.history_page import render_page
+from table_controller.diagnosis.fault_report import CardAccount, FaultReport, Level, MachineHalt, MachineIdentity
 from table_controller.diagnosis.fault_report_store import FaultReportStore
-from table_controller.diagnosis.summary import hour, summarize, format_time
+from table_controller.diagnosis.history import (
+    REPEAT_CARDS,
+    FaultHistory,
+    FaultRecord,
+    HistoryRow,
+    ReportedFault,
+    cards_between,
+    median,
+)
+from table_controller.diagnosis.history_page import render_page
+from table_controller.diagnosis.summary import format_time, hour, summarize
 from table_controller.journal.store import Policy
+from table_controller.maintenance.wear import WEAR_FOLDER, WearStore
 from tests.support.box.journals import open_journal, quick_folder
 
 if TYPE_CHECKING:
@@ -239,11 +247,14 @@ def test_a_fault_report_next_to_the_journal_gives_the_segment(data: Path, capsys
     main(["faults", "--data", str(data), "--json"])
     first = json.loads(capsys.readouterr().out)["faults"][0]
     dossier = FaultReport(
-        at_ns=first["at_ns"] + 1000, machine=MachineIdentity(slot=first["slot"], kind="shuffler"), account=CardAccount(),
+        at_ns=first["at_ns"] + 1000,
+        machine=MachineIdentity(slot=first["slot"], kind="shuffler"),
+        account=CardAccount(),
         halts=(MachineHalt(what="jam", message="Jam", leg=0, segment="lift", card=20, counted_in=20, counted_out=0),),
-        levels=tuple(Level(name, False, 900, 500) for name in
-                     ("intake", "feed", "bridge", "lift", "exit", "stack", "gate")),
-    )  # fmt: skip
+        levels=tuple(
+            Level(name, False, 900, 500) for name in ("intake", "feed", "bridge", "lift", "exit", "stack", "gate")
+        ),
+    )
     folder = data / "dossiers"
     try:
         FaultReportStore(folder).add(dossier)
@@ -291,7 +302,9 @@ def test_a_table_without_faults_is_reported_as_such(tmp_path: Path, capsys: pyte
     assert capsys.readouterr().out.startswith("no faults")
 
 
-def test_warnings_of_coming_failures_are_listed_above_past_failures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_warnings_of_coming_failures_are_listed_above_past_failures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     open_journal(tmp_path / "journal").close()
     means = [60_000] * 8 + [60_000 + 1_800 * n for n in range(1, 9)]
     windows = tuple(Window(212 * n, (mean, 60_000, 60_000), (1, 1, 1), (400,)) for n, mean in enumerate(means, 1))

@@ -36,9 +36,7 @@ def test_the_next_fault_never_overwrites_an_existing_report(tmp_path: Path) -> N
     assert (st.file_of(tmp_path, 1).read_bytes(), st.file_of(tmp_path, 2).read_bytes()) == (before, b"somebody else's")
 
 
-def test_a_number_used_during_a_write_is_not_overwritten(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_number_used_during_a_write_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept, link = st.FaultReportStore(tmp_path), os.link
 
     def raced(source: Path, to: Path) -> None:

@@ -22,8 +22,8 @@ from table_controller.table.decisions import BetAccepted, Booked
 from tests.support.box import first_edition as first
 from tests.support.box.boxes import BoxTestBench
 from tests.support.box.configs import write_config
+from tests.support.box.journal_prefixes import restart, resume_play
 from tests.support.core.ideal_table import DEALER, IdealTable
-from tests.support.box.journal_prefixes import resume_play, restart
 from tools import verify_export
 
 if TYPE_CHECKING:
@@ -157,8 +157,8 @@ def test_a_schema_that_is_not_listed_is_refused(tmp_path: Path, monkeypatch: pyt
 
 
 async def test_the_box_of_this_version_starts_on_its_journal_and_fault_reports(tmp_path: Path) -> None:
-    from table_controller.maintenance.fault_reports import FaultReports
     from table_controller.journal import reader
+    from table_controller.maintenance.fault_reports import FaultReports
 
     folder = first.copied("box/journal", tmp_path)
     bench = BoxTestBench(tmp_path, first.GAME)

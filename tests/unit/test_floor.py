@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tools import floor as module
-from tools.floor import ProofFloor, Lowered, fallen, parse, renewed, unexplained, written
+from tools.floor import Lowered, ProofFloor, fallen, parse, renewed, unexplained, written
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -102,7 +102,9 @@ def test_a_wager_against_the_dealer(capsys: pytest.CaptureFixture[str]) -> None:
         ((), "name a game and its cards"),
     ],
 )  # fmt: skip
-def test_impossible_questions_are_refused(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], output: str) -> None:
+def test_impossible_questions_are_refused(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], output: str
+) -> None:
     assert output in refused(capsys, *words)
 
 

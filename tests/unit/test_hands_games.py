@@ -7,9 +7,9 @@ import pytest
 from table_controller.rulebook.cards import parse_cards
 from table_controller.rulebook.games.asia_poker import hands as asia
 from table_controller.rulebook.games.dj_wild import hands as dj_wild
-from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.games.over_under import hands as over_under
 from table_controller.rulebook.games.saigon import hands as saigon
+from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.hands.ranking import describe
 from tests.support.suite.clauses import clauses
 
@@ -172,7 +172,10 @@ def test_of_several_qualifying_sets_the_highest_point_count_is_taken() -> None:
     splits = {results.point_count for results in saigon.settings(parse_cards("As Ad 3h 4c Jk")) if results.qualifies}
     assert splits == {2, 5}  # as the reading works it out (S4)
     assert saigon.best_set(parse_cards("As Ad 3h 4c Jk")).point_count == 5
-    for cards in (parse_cards("Ts 9d As 5h 5c"), parse_cards("Ks Qd 4h 6c 7s")):  # without a joker the choice does not matter
+    for cards in (
+        parse_cards("Ts 9d As 5h 5c"),
+        parse_cards("Ks Qd 4h 6c 7s"),
+    ):  # without a joker the choice does not matter
         assert len({results.point_count for results in saigon.settings(cards) if results.qualifies}) == 1
 
 
@@ -284,7 +287,9 @@ def test_the_progressive_replaces_the_joker_and_knows_no_wild_card() -> None:
     cards = parse_cards("2s 2h 2d 2c Jk")
     played = dj_wild.progressive_hand(cards, parse_cards("As")[0])
     assert played == parse_cards("2s 2h 2d 2c As")
-    assert "four_of_a_kind" in hand_features.feature_names(dj_wild.progressive_features(played, twos_wild=False))  # as W23 states
+    assert "four_of_a_kind" in hand_features.feature_names(
+        dj_wild.progressive_features(played, twos_wild=False)
+    )  # as W23 states
     pair = dj_wild.progressive_hand(parse_cards("Ks Kh 2d 9c 4s"), None)
     assert "three_of_a_kind" not in hand_features.feature_names(dj_wild.progressive_features(pair, twos_wild=False))
     assert "three_of_a_kind" in hand_features.feature_names(dj_wild.progressive_features(pair, twos_wild=True))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from table_controller.rulebook.cards import parse_cards
-from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.games.face_up_pai_gow import hands as pai_gow
+from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.hands.ranking import describe
 from tests.support.suite.clauses import clauses
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from table_controller.rulebook.cards import JOKER
 from table_controller.rulebook.games.asia_poker import hands as asia
 from table_controller.rulebook.games.dj_wild import hands as dj_wild
-from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.games.face_up_pai_gow import hands as pai_gow
 from table_controller.rulebook.games.saigon import hands as saigon
+from table_controller.rulebook.hands import hand_features
 
 CARD = st.integers(0, JOKER)
 
@@ -27,7 +27,11 @@ def turned(cards: list[int], suits: list[int]) -> list[int]:
 
 def worths(cards: list[int]) -> list[object]:
     """Return every game's evaluation of a hand of this size."""
-    results: list[object] = [pai_gow.strength(cards), hand_features.with_limited_joker(cards), hand_features.with_wild_joker(cards)]
+    results: list[object] = [
+        pai_gow.strength(cards),
+        hand_features.with_limited_joker(cards),
+        hand_features.with_wild_joker(cards),
+    ]
     match len(cards):
         case 4:
             results += [asia.strength()(cards), asia.strength(wheel_lowest_straight=True)(cards)]
@@ -36,7 +40,11 @@ def worths(cards: list[int]) -> list[object]:
             results += [dj_wild.strength(cards), dj_wild.paid_class(cards), best.qualifies, best.point_count]
             results += [hand_features.with_wild_twos(cards)]
         case 7:
-            results += [pai_gow.seven_card_features(cards), pai_gow.seven_card_features(cards, fully_wild=True), asia.bonus_features(cards)]
+            results += [
+                pai_gow.seven_card_features(cards),
+                pai_gow.seven_card_features(cards, fully_wild=True),
+                asia.bonus_features(cards),
+            ]
             results += [pai_gow.is_ace_high(cards)]
     return results
 
@@ -60,7 +68,10 @@ def test_a_card_more_never_makes_a_hand_worse(cards: list[int]) -> None:
         assert pai_gow.strength(more) >= pai_gow.strength(fewer)
         for hold in (hand_features.with_limited_joker, hand_features.with_wild_joker):
             assert (
-                hold(fewer) & ~hold(more) & ~hand_features.feature_bits("royal_flush_natural", "seven_card_natural_straight_flush") == 0
+                hold(fewer)
+                & ~hold(more)
+                & ~hand_features.feature_bits("royal_flush_natural", "seven_card_natural_straight_flush")
+                == 0
             )
 
 

@@ -16,9 +16,9 @@ import pytest
 from table_controller.rulebook.cards import JOKER, NOTATION, parse_cards
 from table_controller.rulebook.games.asia_poker import hands
 from table_controller.rulebook.games.dj_wild import hands as dj_wild
-from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.games.face_up_pai_gow import hands as pai_gow
 from table_controller.rulebook.games.saigon import hands as saigon
+from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.hands.ranking import HandClass, class_of
 from table_controller.rulebook.payback.hand_classes import hand_classes
 from tests.support.oracles import reference_hands
@@ -85,7 +85,10 @@ def what_five_cards_hold(step: int) -> int:
     seen = 0
     for cards, weight in every(step, 5):
         words = written(cards)
-        slow = reference_hands.held_features(words, fully_wild=False), reference_hands.held_features(words, fully_wild=True)
+        slow = (
+            reference_hands.held_features(words, fully_wild=False),
+            reference_hands.held_features(words, fully_wild=True),
+        )
         text = {(saigon.bonus_features(hand), hand_features.with_wild_joker(hand)) for hand in renamed(cards)}
         assert len(text) == 1, f"{words}: the names of the suits matter"
         ((limited, wild),) = text

@@ -165,7 +165,9 @@ async def test_a_lost_welcome_is_sent_again_and_opens_no_second_session() -> Non
 
 async def test_a_device_that_gave_up_waiting_for_a_host_is_no_question_of_trust() -> None:
     door = HandshakePair()
-    door.machine.port.fate = taking_turns(FrameFate.DELIVER, FrameFate.DELIVER, after=FrameFate.DROP)  # no welcome arrives
+    door.machine.port.fate = taking_turns(
+        FrameFate.DELIVER, FrameFate.DELIVER, after=FrameFate.DROP
+    )  # no welcome arrives
     asking = asyncio.ensure_future(door.expect_rejection())
     await settle(5.0)  # the device's session has ended in silence; the next proof comes too late
     assert door.machine.alive == []

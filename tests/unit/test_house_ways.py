@@ -10,14 +10,14 @@ from firmware_bridge.errors import BadSubmission
 from table_controller import rulebook
 from table_controller.rulebook import check_submission, edition
 from table_controller.rulebook.cards import JOKER, NOTATION, parse_cards
-from table_controller.rulebook.hands import house_way
 from table_controller.rulebook.games.asia_poker import hands as asia
 from table_controller.rulebook.games.asia_poker import house_way as asia_house_way
 from table_controller.rulebook.games.face_up_pai_gow import hands as pai_gow
 from table_controller.rulebook.games.face_up_pai_gow import house_way as pai_gow_house_way
+from table_controller.rulebook.games.house_ways import HOUSE_WAYS
 from table_controller.rulebook.games.saigon import hands as saigon
 from table_controller.rulebook.games.saigon import house_way as saigon_house_way
-from table_controller.rulebook.games.house_ways import HOUSE_WAYS
+from table_controller.rulebook.hands import house_way
 from tests.support.suite.clauses import clauses
 
 
@@ -128,7 +128,9 @@ def test_no_choice_of_ranks_sets_a_foul_hand(game: str, rank: str, seed: int) ->
         chosen = dict.fromkeys(house_way.turning_ranks(name), rank)
         for _ in range(700):
             hands = policy(tuple(rng.sample(range(53), 7)), chosen)
-            assert (pai_gow.foul_clause(hands) if game == "face_up_pai_gow" else asia.foul_clause(hands, asia.strength())) is None
+            assert (
+                pai_gow.foul_clause(hands) if game == "face_up_pai_gow" else asia.foul_clause(hands, asia.strength())
+            ) is None
 
 
 def test_ranks_of_a_house_way_are_checked_in_the_submission() -> None:
@@ -149,7 +151,9 @@ def test_no_house_way_sets_a_foul_hand_or_loses_a_card(game: str, seed: int) -> 
             cards = tuple(rng.sample(range(53), 7))
             hands = policy(cards)
             assert sorted(card for hand in hands for card in hand) == sorted(cards)
-            assert (pai_gow.foul_clause(hands) if game == "face_up_pai_gow" else asia.foul_clause(hands, asia.strength())) is None
+            assert (
+                pai_gow.foul_clause(hands) if game == "face_up_pai_gow" else asia.foul_clause(hands, asia.strength())
+            ) is None
             shuffled = tuple(rng.sample(cards, 7))
             again = policy(shuffled)
             strength = pai_gow.strength if game == "face_up_pai_gow" else asia.strength()

@@ -11,6 +11,7 @@ import pytest
 from firmware_bridge.errors import JournalDamaged, JournalError, JournalForeign, JournalGone, JournalShort
 from simulators.casino.table_layout import table_slots, table_toml
 from table_controller.access import people_file
+from table_controller.access.people_file import Cost
 from table_controller.cli import FAULT, OK, TRUST, main
 from table_controller.config import load_config
 from table_controller.host.data_folder import former_files
@@ -18,7 +19,6 @@ from table_controller.host.serve import _anchored
 from table_controller.journal import anchor, reader
 from table_controller.journal import records as rec
 from table_controller.journal.copy import Copy, begin_copy
-from table_controller.access.people_file import Cost
 from table_controller.table.events import Person
 from table_controller.uplink.cursor import Cursor, save_cursor
 from tests.support.box.configs import write_config
@@ -59,7 +59,9 @@ def test_a_journal_that_reaches_its_anchor_is_taken_also_when_it_went_on(data: P
 
 
 @pytest.mark.parametrize("left", [(), ("journal",), ("journal", "journal/tip"), ("journal", "journal/ballast")])
-def test_a_missing_journal_is_detected_in_every_remaining_state_of_its_folder(data: Path, left: tuple[str, ...]) -> None:
+def test_a_missing_journal_is_detected_in_every_remaining_state_of_its_folder(
+    data: Path, left: tuple[str, ...]
+) -> None:
     shutil.rmtree(data / "journal")
     for name in left:
         (data / name).mkdir() if name == "journal" else (data / name).write_bytes(b"\0")
@@ -137,7 +139,9 @@ def table(data: Path, tmp_path: Path) -> list[str]:
     roles = {"T1": "technician", "F1": "floorperson", "A1": "auditor", "D1": "dealer"}
     for id_, role in roles.items():
         people_file.add_credential(data / "people.json", id_, role, "739164", cost=Cost(n=2, r=1, p=1))
-    people_file.add_credential(data / "people.json", "F2", "floorperson", "739164", person="T1", cost=Cost(n=2, r=1, p=1))
+    people_file.add_credential(
+        data / "people.json", "F2", "floorperson", "739164", person="T1", cost=Cost(n=2, r=1, p=1)
+    )
     (tmp_path / "pins").write_text("".join(f"{id_} 739164\n" for id_ in (*roles, "F2")))
     (tmp_path / "pins").chmod(0o600)
     return ["--config", str(config), "--pin-file", str(tmp_path / "pins")]

@@ -15,23 +15,22 @@ import pytest
 
 from firmware_bridge.errors import ConfigurationError
 from table_controller.access import people_file as people
+from table_controller.access.people_file import Cost
 from table_controller.cli import FAULT, INTERRUPTED, OK, TRUST, USAGE, main
 from table_controller.cli.commands import journal as command
-from table_controller.journal import export, reader, records
-from table_controller.journal import record_text
-from table_controller.journal.accounts import read_money_book, last_round_before_begin
+from table_controller.journal import export, reader, record_text, records
+from table_controller.journal.accounts import last_round_before_begin, read_money_book
 from table_controller.journal.chain import RESTORED, Record
 from table_controller.journal.copy import Copy, begin_copy
 from table_controller.journal.records import VERSION
 from table_controller.journal.round_report import read_round
 from table_controller.journal.store import Policy
-from table_controller.access.people_file import Cost
 from table_controller.table import events as ev
-from table_controller.table.decisions import BetAccepted, HoldOpened, StateChanged, Prompt
-from tests.support.box.recorded_table import GAMES, RecordedTable
-from tests.support.suite.clauses import clauses
-from tests.support.core.ideal_table import decisions_of
+from table_controller.table.decisions import BetAccepted, HoldOpened, Prompt, StateChanged
 from tests.support.box.journals import entries, open_journal, quick_folder
+from tests.support.box.recorded_table import GAMES, RecordedTable
+from tests.support.core.ideal_table import decisions_of
+from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,7 +114,9 @@ def test_verify_prints_the_head_and_accepts_one(capsys: pytest.CaptureFixture[st
     assert "hold" in run_journal(capsys, "verify", str(pai_gow.folder), "--against", middle)
     other = run_journal(capsys, "verify", str(pai_gow.folder), "--against", "ab" * 32, expect=FAULT)
     assert "PB-714" in other
-    assert "64 hexadecimal digits" in run_journal(capsys, "verify", str(pai_gow.folder), "--against", "ab", expect=USAGE)
+    assert "64 hexadecimal digits" in run_journal(
+        capsys, "verify", str(pai_gow.folder), "--against", "ab", expect=USAGE
+    )
 
 
 def test_verify_names_the_first_bad_record(
@@ -139,7 +140,9 @@ def _damaged(source: Path, target: Path, seq: int) -> Path:
 
 
 @pytest.mark.parametrize("words", [["tail"], ["verify"], ["export", "--to", "e"], ["show"]])
-def test_a_folder_that_is_no_journal_is_reported(capsys: pytest.CaptureFixture[str], tmp_path: Path, words: list[str]) -> None:
+def test_a_folder_that_is_no_journal_is_reported(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, words: list[str]
+) -> None:
     more = ["1"] if words == ["show"] else []
     assert "is not a folder" in run_journal(capsys, *words, str(tmp_path / "nowhere"), *more, expect=USAGE)
     assert "holds no journal" in run_journal(capsys, *words, str(tmp_path), *more, expect=USAGE)
@@ -193,7 +196,9 @@ def test_a_part_of_a_journal_joins_the_rest_by_its_heads(
     assert b["journal"] == a["journal"]
     for words in (["--from", "0"], ["--until", str(last + 1)], ["--from", "9", "--until", "8"]):
         folder = str(tmp_path / "c")
-        assert "are not among them" in run_journal(capsys, "export", str(pai_gow.folder), "--to", folder, *words, expect=USAGE)
+        assert "are not among them" in run_journal(
+            capsys, "export", str(pai_gow.folder), "--to", folder, *words, expect=USAGE
+        )
 
 
 # --- show -------------------------------------------------------------------------------------------------------------
@@ -256,7 +261,9 @@ def test_every_bet_and_every_irregularity_of_a_round_is_shown(quick: Path, game:
     assert "void: the round does not count" in text
     # Every answer of the round, also to what its end left open, with role and credential, and no other.
     over = next(n for n, (_, decided) in enumerate(reported) if StateChanged("round", "idle") in decided)
-    asked = {prompt.id for _, decided in recorded.floor.log[: before + over + 1] for prompt in decisions_of(Prompt, decided)}
+    asked = {
+        prompt.id for _, decided in recorded.floor.log[: before + over + 1] for prompt in decisions_of(Prompt, decided)
+    }
     answers = [event for event, _ in reported if isinstance(event, ev.Answer)]
     people = [event.who for event in answers if event.prompt in asked]
     lines = [line for line in story.questions if "no answer is needed" not in line]
@@ -289,7 +296,9 @@ def test_the_rounds_of_a_bad_deck_are_shown_in_the_tail_and_at_each_of_them(
         shown = run_journal(capsys, "show", str(pai_gow.folder), str(number))
         later = "Later findings that name this round" in shown
         assert later == (number == 4), number
-    assert re.search(r"record 345: noted: .* \(deck red\): rounds 4", run_journal(capsys, "show", str(pai_gow.folder), "4"))
+    assert re.search(
+        r"record 345: noted: .* \(deck red\): rounds 4", run_journal(capsys, "show", str(pai_gow.folder), "4")
+    )
 
 
 def test_the_first_start_follows_none_and_an_orderly_stop_reads_as_one() -> None:
@@ -397,7 +406,9 @@ def test_a_restore_brings_the_meters_over_under_two_credentials(
 def test_a_restore_requires_two_people(
     capsys: pytest.CaptureFixture[str], copy: Path, tmp_path: Path, who: list[str], known: list[str]
 ) -> None:
-    output = run_journal(capsys, "restore", "--from", str(copy), "--to", str(tmp_path / "new"), *who, *known, expect=FAULT)
+    output = run_journal(
+        capsys, "restore", "--from", str(copy), "--to", str(tmp_path / "new"), *who, *known, expect=FAULT
+    )
     assert "PB-722" in output
     assert "two people" in output
     assert not (tmp_path / "new").exists()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from table_controller.journal.clocks import ANCHOR_NS, ClockReading, set_back_ns, step_between, compare_clocks
+from table_controller.journal.clocks import ANCHOR_NS, ClockReading, compare_clocks, set_back_ns, step_between
 
 S = 1_000_000_000
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.errors import CopyCorrupted, JournalError
-from table_controller.maintenance.doctor import computer
-from table_controller.maintenance.doctor.check_result import FAIL, OK
 from table_controller.journal import copier as copier_module
 from table_controller.journal import copy_check, reader
 from table_controller.journal.copier import Copier, CopyState
 from table_controller.journal.copy import Copy, begin_copy
 from table_controller.journal.copy_check import CopyCheck, read_position
+from table_controller.maintenance.doctor import computer
+from table_controller.maintenance.doctor.check_result import FAIL, OK
 from tests.support.box.journals import entries, newest, open_journal
 
 if TYPE_CHECKING:

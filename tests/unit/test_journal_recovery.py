@@ -20,9 +20,9 @@ from table_controller.journal.timers import RunningTimer, Timers, elapsed_s
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Deadline
 from table_controller.table.state import STATE_VERSION
-from tests.support.core.ideal_table import IdealTable
-from tests.support.box.journals import SMALL, copy_as_cut, newest
 from tests.support.box.journal_prefixes import RecordedRun
+from tests.support.box.journals import SMALL, copy_as_cut, newest
+from tests.support.core.ideal_table import IdealTable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -232,7 +232,9 @@ def unstopped(folder: Path, image: Path) -> tuple[dict[str, str], IdealTable]:
     floor = run.recovered(len(run.disk.records))
     store = Store.open(folder, version=rec.VERSION, digests=run.digests, policy=SMALL)
     store.append([(rec.NOTE, 1, 1, store.boot, rec.encode_body(rec.Note("begun", "a test")))])
-    store.snapshot(newest(store).seq, encode_snapshot(floor.table, Timers(), run.digests, rec.Timestamp(1, 1, "kernel")))
+    store.snapshot(
+        newest(store).seq, encode_snapshot(floor.table, Timers(), run.digests, rec.Timestamp(1, 1, "kernel"))
+    )
     copy_as_cut(folder, image)
     store.close()
     return run.digests, floor

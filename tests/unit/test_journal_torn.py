@@ -15,8 +15,8 @@ import pytest
 
 from firmware_bridge.errors import JournalError
 from table_controller.journal import reader
-from tests.support.suite.case_counts import draw_seeds
 from tests.support.box.journals import copy_as_cut, entries, newest, open_journal, quick_folder
+from tests.support.suite.case_counts import draw_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,8 +14,8 @@ from table_controller.controller.device_events import translate
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import BetAccepted, Command, Decision
-from tests.support.core.ideal_table import DEALER, findings, decisions_of
 from tests.support.core.hits import BettingTable
+from tests.support.core.ideal_table import DEALER, decisions_of, findings
 
 SEAT = 3
 SLOT = f"bet_sensor.{SEAT}"
@@ -87,10 +87,18 @@ def report(sequence: int, lies: m.SpotContent) -> Reported:
         pytest.param([placed(4), withdrawn(5)], 5, m.SpotContent.CHIP, id="bet 4 was withdrawn, and lies there now"),
         pytest.param([placed(4), withdrawn(5)], 4, m.SpotContent.CHIP, id="the withdrawal never was"),
         pytest.param([placed(5), placed(3)], 3, m.SpotContent.CHIP, id="the count fell"),
-        pytest.param([changed(5, m.Change.UNCLEAR, m.SpotContent.SEVERAL)], 5, m.SpotContent.CHIP, id="two chips are one"),
-        pytest.param([changed(5, m.Change.UNCLEAR, m.SpotContent.EDGE)], 4, m.SpotContent.EMPTY, id="the edge never was"),
-        pytest.param([changed(5, m.Change.LATE, m.SpotContent.CHIP)], 4, m.SpotContent.EMPTY, id="a late chip never was"),
-        pytest.param([changed(5, m.Change.TAKEN, m.SpotContent.EMPTY)], 4, m.SpotContent.CHIP, id="what was taken lies there"),
+        pytest.param(
+            [changed(5, m.Change.UNCLEAR, m.SpotContent.SEVERAL)], 5, m.SpotContent.CHIP, id="two chips are one"
+        ),
+        pytest.param(
+            [changed(5, m.Change.UNCLEAR, m.SpotContent.EDGE)], 4, m.SpotContent.EMPTY, id="the edge never was"
+        ),
+        pytest.param(
+            [changed(5, m.Change.LATE, m.SpotContent.CHIP)], 4, m.SpotContent.EMPTY, id="a late chip never was"
+        ),
+        pytest.param(
+            [changed(5, m.Change.TAKEN, m.SpotContent.EMPTY)], 4, m.SpotContent.CHIP, id="what was taken lies there"
+        ),
         pytest.param([report(5, m.SpotContent.CHIP)], 3, m.SpotContent.EMPTY, id="its report knew bet 5"),
         pytest.param([report(5, m.SpotContent.CHIP)], 5, m.SpotContent.EMPTY, id="its report knew another spot"),
     ],
@@ -127,7 +135,9 @@ def test_a_confirmation_that_fits_decides_and_nobody_is_asked(
     assert not findings(table.decided, "seat_undecided")
 
 
-@pytest.mark.parametrize(("last", "lies", "decision"), [(3, m.SpotContent.EMPTY, "no bet"), (4, m.SpotContent.CHIP, "bet")])
+@pytest.mark.parametrize(
+    ("last", "lies", "decision"), [(3, m.SpotContent.EMPTY, "no bet"), (4, m.SpotContent.CHIP, "bet")]
+)
 def test_a_change_received_after_the_lock_was_sent_may_be_before_or_after_the_latch(
     last: int, lies: m.SpotContent, decision: str
 ) -> None:
@@ -138,7 +148,9 @@ def test_the_same_change_reported_and_confirmed_differently_is_a_contradiction_a
     assert Locking().call().receive(placed(4)).latch(4, m.SpotContent.EMPTY).decision == "undecided"
 
 
-@pytest.mark.parametrize("lies", [m.SpotContent.EDGE, m.SpotContent.SEVERAL, m.SpotContent.FOREIGN, m.SpotContent.UNREAD])
+@pytest.mark.parametrize(
+    "lies", [m.SpotContent.EDGE, m.SpotContent.SEVERAL, m.SpotContent.FOREIGN, m.SpotContent.UNREAD]
+)
 def test_an_unclear_confirmation_leaves_the_seat_undecided_at_once(lies: m.SpotContent) -> None:
     table = Locking().call().latch(3, lies)
     assert table.decision == "undecided"

@@ -11,9 +11,9 @@ from devices.bet_sensor import messages as m
 from simulators.kinds.bet_sensor import latch
 from table_controller.table import betting, core
 from table_controller.table import events as ev
-from tests.support.suite.case_counts import LAP
-from tests.support.core.latch_interleavings import HistoryBroken, Explorer, SensorParts, Budget, Moment
 from tests.support.core.latch_host import SEAT
+from tests.support.core.latch_interleavings import Budget, Explorer, HistoryBroken, Moment, SensorParts
+from tests.support.suite.case_counts import LAP
 
 if TYPE_CHECKING:
     from table_controller.table.context import Context

@@ -17,8 +17,8 @@ from table_controller.ledger.money import (
     CORRECTIONS,
     DOLLAR,
     HOUSE,
-    METER_LOWERING_KINDS,
     METER,
+    METER_LOWERING_KINDS,
     PENDING,
     RESERVE,
     SEED,
@@ -42,7 +42,9 @@ def standing(**held: int) -> MoneyBook:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_meter_falls_only_by_a_hit_its_reversal_a_documented_correction_or_a_bet_that_goes_back(kind: EntryKind) -> None:
+def test_the_meter_falls_only_by_a_hit_its_reversal_a_documented_correction_or_a_bet_that_goes_back(
+    kind: EntryKind,
+) -> None:
     book = standing(meter=10 * DOLLAR)
     book.seed = 5 * DOLLAR
     book.claims[9] = (Transfer(PENDING, METER, 1),)
@@ -263,7 +265,10 @@ def test_a_meter_holds_no_more_than_its_sign_can_show() -> None:
     assert (full.to_meter, full.to_reserve, full.to_overflow) == (0, 0, 29 * CENT)
     assert (book.balance(METER), book.meters.overflow) == (meter.METER_MOST, 48 * CENT)
     meter.return_bet(book, full, 1, ("688a.13(l)",))
-    assert (book.balance(METER), book.meters.overflow) == (meter.METER_MOST, 19 * CENT)  # exactly what this bet had added
+    assert (book.balance(METER), book.meters.overflow) == (
+        meter.METER_MOST,
+        19 * CENT,
+    )  # exactly what this bet had added
 
 
 def test_no_correction_takes_the_meter_above_what_its_sign_can_show() -> None:

@@ -11,7 +11,18 @@ from firmware_bridge import link as lk
 from firmware_bridge import rtt_estimator as rt
 from firmware_bridge.errors import LinkClosed, LinkError, ReplyTimeout
 from firmware_bridge.messages import encode
-from tests.support.wire.links import FATES, TestAnswer, FrameFate, LinkPair, TestQuestion, TestEvent, kind_of, outcome_of, settle, taking_turns
+from tests.support.wire.links import (
+    FATES,
+    FrameFate,
+    LinkPair,
+    TestAnswer,
+    TestEvent,
+    TestQuestion,
+    kind_of,
+    outcome_of,
+    settle,
+    taking_turns,
+)
 
 
 @pytest.mark.parametrize("name", FATES)

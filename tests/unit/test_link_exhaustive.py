@@ -16,7 +16,16 @@ import pytest
 from firmware_bridge.commands import CommandTracker, Outcome, Settled
 from firmware_bridge.errors import PitboxError
 from simulators.engine.virtual_time import run_virtual
-from tests.support.wire.links import TestAnswer, FrameFate, TestMove, LinkPair, TestQuestion, TestEvent, outcome_of, taking_turns
+from tests.support.wire.links import (
+    FrameFate,
+    LinkPair,
+    TestAnswer,
+    TestEvent,
+    TestMove,
+    TestQuestion,
+    outcome_of,
+    taking_turns,
+)
 
 COMMAND = 7
 # A lost frame costs a few retransmission times, doubled; after this long (s) everything must have ended.

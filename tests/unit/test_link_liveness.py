@@ -30,7 +30,18 @@ from firmware_bridge.messages import (
     Welcome,
     encode,
 )
-from tests.support.wire.links import TestAnswer, FrameFate, LinkPair, TestQuestion, UnknownMessage, TestEvent, kind_of, outcome_of, settle, timers
+from tests.support.wire.links import (
+    FrameFate,
+    LinkPair,
+    TestAnswer,
+    TestEvent,
+    TestQuestion,
+    UnknownMessage,
+    kind_of,
+    outcome_of,
+    settle,
+    timers,
+)
 
 HELLO = DeviceHello("shuffler", "S-1", "PB-S1", "1.0", bytes(32), [], 1, bytes(16))
 

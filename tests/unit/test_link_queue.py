@@ -9,7 +9,18 @@ import pytest
 from firmware_bridge import frame as fr
 from firmware_bridge import link as lk
 from firmware_bridge.errors import LinkClosed, NotSent, QueueFull, Revoked
-from tests.support.wire.links import TestAnswer, FrameFate, TestHalt, TestMove, LinkPair, TestQuestion, TestEvent, kind_of, outcome_of, settle
+from tests.support.wire.links import (
+    FrameFate,
+    LinkPair,
+    TestAnswer,
+    TestEvent,
+    TestHalt,
+    TestMove,
+    TestQuestion,
+    kind_of,
+    outcome_of,
+    settle,
+)
 
 if TYPE_CHECKING:
     import asyncio

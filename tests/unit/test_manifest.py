@@ -13,18 +13,18 @@ import firmware_bridge
 from simulators.casino.table_layout import table_slots, table_toml
 from table_controller.cli import FAULT, OK, USAGE, main
 from table_controller.config import load_config
-from table_controller.journal.migrations import CONFIGURATION
-from table_controller.journal.versions import digests_of, software_digest
 from table_controller.host.manifest import (
     Component,
     Manifest,
-    manifest_json,
+    build_manifest,
     configuration_components,
     differences,
+    manifest_json,
     manifest_lines,
-    build_manifest,
     read_manifest,
 )
+from table_controller.journal.migrations import CONFIGURATION
+from table_controller.journal.versions import digests_of, software_digest
 from table_controller.rulebook import GAMES, edition
 from tests.support.box.configs import write_config
 
@@ -101,7 +101,9 @@ def test_a_file_that_was_changed_after_it_was_installed_is_named(
 def test_a_configuration_is_named_as_the_journal_names_it(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, here: Manifest
 ) -> None:
-    file = write_config(tmp_path, table_toml("saigon_5_card", {slot: f"/dev/{slot}" for slot in table_slots("saigon_5_card")}))
+    file = write_config(
+        tmp_path, table_toml("saigon_5_card", {slot: f"/dev/{slot}" for slot in table_slots("saigon_5_card")})
+    )
     config = load_config(file)
     created = {each.name: each for each in configuration_components(config)}
     named = digests_of(config.edition, config.submission, config.kinds)

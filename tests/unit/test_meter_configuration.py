@@ -15,8 +15,8 @@ from table_controller.journal.recovery import encode_snapshot, recover
 from table_controller.journal.timers import Timers
 from table_controller.journal.versions import digests_of
 from table_controller.rulebook import Submission
-from tests.support.core.ideal_table import WILD_PROGRESSIVE, IdealTable
 from tests.support.box.journal_prefixes import RecordedRun
+from tests.support.core.ideal_table import WILD_PROGRESSIVE, IdealTable
 
 if TYPE_CHECKING:
     from table_controller.journal.recovery import Recovered

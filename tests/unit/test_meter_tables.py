@@ -27,9 +27,9 @@ from table_controller.rulebook import GAMES, default_submission, edition
 from table_controller.rulebook.cards import parse_cards
 from table_controller.rulebook.games.face_up_pai_gow.settlement import settle_by_hand
 from table_controller.rulebook.settlement.dealt_round import Seat
-from tests.support.suite.clauses import clauses
 from tests.support.core.meters import PROGRESSIVES, opened, rules_of
 from tests.support.core.settled_rounds import terms
+from tests.support.suite.clauses import clauses
 
 
 class Printed(NamedTuple):

@@ -12,9 +12,7 @@ import pytest
 from table_controller.ledger import hits as ledger_hits
 from table_controller.ledger import meter
 from table_controller.ledger.money import Transfer
-from table_controller.table import core
-from table_controller.table import progressive_bets
-from table_controller.table import meter_adjustments
+from table_controller.table import core, meter_adjustments, progressive_bets
 from table_controller.table import hits as table_hits
 from tests.support.box.money_adversary import attacks
 from tests.support.core.meters import PROGRESSIVES

@@ -10,14 +10,13 @@ from msgspec.structs import replace
 from table_controller.ledger import hits as ledger_hits
 from table_controller.ledger import meter
 from table_controller.ledger.money import METER, PENDING, SEED, MoneyBook, Transfer
-from table_controller.table import betting
-from table_controller.table import progressive_bets
+from table_controller.table import betting, progressive_bets
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import BetAccepted
 from table_controller.table.state import Money
-from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR
 from tests.support.core.hits import BettingTable
+from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable

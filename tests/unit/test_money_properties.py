@@ -15,18 +15,18 @@ from table_controller.ledger.money import (
     CENT,
     DOLLAR,
     HOUSE,
-    METER_LOWERING_KINDS,
     METER,
+    METER_LOWERING_KINDS,
     RESERVE,
 )
-from table_controller.table import progressive_bets
 from table_controller.table import events as ev
+from table_controller.table import progressive_bets
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Booked, Prompt
 from table_controller.table.hits import ANSWERS
 from table_controller.table.state import Money, SeatBets
-from tests.support.core.ideal_table import DEALER, FLOOR
 from tests.support.core.hits import BettingTable
+from tests.support.core.ideal_table import DEALER, FLOOR
 from tests.support.core.meters import PROGRESSIVES, opened, rules_of
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from table_controller.table import events as ev
 from table_controller.table.decisions import Booked
 from tests.support.box.money_adversary import attacks
 from tests.support.core.ideal_table import AUDITOR, FLOOR
-from tests.support.suite.case_counts import draw_seeds
 from tests.support.core.meters import PROGRESSIVES, choices
 from tests.support.core.search_moves import SearchModel
-from tests.support.core.tiny_editions import tiny_table
 from tests.support.core.search_trouble import SearchMove, SearchTrouble
+from tests.support.core.tiny_editions import tiny_table
+from tests.support.suite.case_counts import draw_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +63,9 @@ class Walk:
 
     def go(self, moves: int) -> None:
         for _ in range(moves):
-            options = list(self._moves()) or [SearchMove("lock due", (ev.Due("lock"),))]  # no answer: the deadline passes
+            options = list(self._moves()) or [
+                SearchMove("lock due", (ev.Due("lock"),))
+            ]  # no answer: the deadline passes
             trouble = list(self.model.troubles())
             if self.rng.randrange(100) < TROUBLE and trouble and not self.table.state.holds:
                 options = trouble

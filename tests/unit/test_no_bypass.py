@@ -13,10 +13,10 @@ from table_controller.rulebook.loader import CHAPTERS
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, StateChanged
-from tests.support.core.all_inputs import all_devices_report, box_inputs, all_inputs
-from tests.support.core.ruling_scripts import RULING_SCRIPTS
+from tests.support.core.all_inputs import all_devices_report, all_inputs, box_inputs
 from tests.support.core.ideal_table import DEALER, decisions_of
 from tests.support.core.irregularities import ARRIVALS, IrregularityCase
+from tests.support.core.ruling_scripts import RULING_SCRIPTS
 from tests.support.core.setups import HIT, restored_copy, table_at
 from tests.unit import test_rows_575, test_rows_680a, test_rows_686a, test_rows_687a, test_rows_688a
 

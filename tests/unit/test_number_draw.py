@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from devices import number_draw
-from devices.number_draw import NoiseFailure, NumberGenerator, NoiseHealth, condition_samples, proportion_cutoff, repetition_cutoff, scale_to_numbers
+from devices.number_draw import (
+    NoiseFailure,
+    NoiseHealth,
+    NumberGenerator,
+    condition_samples,
+    proportion_cutoff,
+    repetition_cutoff,
+    scale_to_numbers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,19 +9,24 @@ from typing import Any, Final, get_args
 import msgspec
 import pytest
 
-from table_controller.controller.shown_money import shown_money_of
-from table_controller.panel import request_types
-from table_controller.panel import labels
-from table_controller.panel.metrics import EventCounters, counters_text
-from table_controller.panel.sessions import KEPT_NUMBERS, IDLE_S, LONGEST_S, MAX_PAGES, MAX_SESSIONS, PanelSession, PanelSessions
-from table_controller.panel.view import table_view
 from table_controller.access.people_file import CredentialHolder
+from table_controller.controller.shown_money import shown_money_of
+from table_controller.panel import labels, request_types
+from table_controller.panel.metrics import EventCounters, counters_text
+from table_controller.panel.sessions import (
+    IDLE_S,
+    KEPT_NUMBERS,
+    LONGEST_S,
+    MAX_PAGES,
+    MAX_SESSIONS,
+    PanelSession,
+    PanelSessions,
+)
+from table_controller.panel.view import table_view
 from table_controller.rulebook import GAMES, OUTCOMES, PHASES, TRIGGERS
-from table_controller.table import core
-from table_controller.table import state_machines
-from table_controller.table import hold_steps
+from table_controller.table import core, hold_steps, state_machines
 from table_controller.table import events as ev
-from table_controller.table.decisions import Decision, HoldOpened, StateChanged, RequestRefused
+from table_controller.table.decisions import Decision, HoldOpened, RequestRefused, StateChanged
 from table_controller.table.irregularities import CoreTrigger
 from tests.support.core.ideal_table import IdealTable
 
@@ -42,7 +47,9 @@ def test_every_question_of_the_core_has_a_sentence() -> None:
 
 def test_every_phase_and_every_report_has_its_words() -> None:
     assert set(labels.PHASES) == set(state_machines.ROUND_STATES) >= set(PHASES)
-    assert set(labels.ORDERS) == set(_literals(request_types.OrderRequest, "order")) == set(_literals(ev.Ordered, "order"))
+    assert (
+        set(labels.ORDERS) == set(_literals(request_types.OrderRequest, "order")) == set(_literals(ev.Ordered, "order"))
+    )
 
 
 def test_every_irregularity_has_a_description() -> None:
@@ -83,7 +90,9 @@ def test_the_picture_is_plain_data_at_every_moment_of_a_round_and_names_one_next
 
     def look(_: Decision) -> None:
         for role in ("dealer", "floorperson", "technician"):
-            shown = table_view(floor.table, role, {"deck_age/blue/8": 1800.0, "dice_age": 60.0}, shown_money_of(floor.table))
+            shown = table_view(
+                floor.table, role, {"deck_age/blue/8": 1800.0, "dice_age": 60.0}, shown_money_of(floor.table)
+            )
             again = msgspec.json.decode(msgspec.json.encode(shown))
             phases.add(again["round"]["state"])
             assert {prompt["id"] for prompt in shown["prompts"]} == set(floor.state.prompts)
@@ -102,7 +111,12 @@ def test_counters_are_valid_text() -> None:
     tally = EventCounters()
     result = HoldOpened(1, 'odd "one"\\\n', (), ())
     ended = (StateChanged("round", "complete"), StateChanged("round", "idle"))
-    reopened = (StateChanged("round", "complete"), StateChanged("round", "settling"), StateChanged("round", "void"), StateChanged("round", "idle"))
+    reopened = (
+        StateChanged("round", "complete"),
+        StateChanged("round", "settling"),
+        StateChanged("round", "void"),
+        StateChanged("round", "idle"),
+    )
     for seq, decision in enumerate((result, *ended, *reopened, RequestRefused("x", ())), 1):
         step: Any = SimpleNamespace(seq=seq, decisions=[decision])
         tally.add_step(step)
@@ -162,6 +176,8 @@ def test_a_page_accepts_each_number_once_in_any_order_of_arrival() -> None:
 
 def test_a_credential_is_not_shown_in_a_repr() -> None:
     assert "1234567" not in repr(request_types.ShownCredential("a", "1234567"))
-    request = request_types.TABLE_REQUESTS.decode(b'{"act": "no_more_bets", "n": 1, "by": {"id": "a", "pin": "1234567"}}')
+    request = request_types.TABLE_REQUESTS.decode(
+        b'{"act": "no_more_bets", "n": 1, "by": {"id": "a", "pin": "1234567"}}'
+    )
     assert "1234567" not in repr(request)
     assert request_types.to_event(request, ev.Person("dealer", "a"), None) == ev.NoMoreBets(ev.Person("dealer", "a"))

@@ -17,18 +17,15 @@ from table_controller import rulebook
 from table_controller.cli import USAGE, main
 from table_controller.rulebook import loader
 from table_controller.rulebook.cards import JOKER, parse_cards
-from table_controller.rulebook.games.dj_wild import hands
-from table_controller.rulebook.hands import hand_features
-from table_controller.rulebook.games.over_under import hands as over_under
-from table_controller.rulebook.games.face_up_pai_gow import hands as pai_gow
 from table_controller.rulebook.games.asia_poker import payback as asia_payback
-from table_controller.rulebook.payback import figures, published
-from table_controller.rulebook.payback import hand_classes
-from table_controller.rulebook.payback import hand_counts
-from table_controller.rulebook.games.dj_wild import payback
-from table_controller.rulebook.games.over_under import payback as three_cards
+from table_controller.rulebook.games.dj_wild import hands, payback
+from table_controller.rulebook.games.face_up_pai_gow import hands as pai_gow
 from table_controller.rulebook.games.face_up_pai_gow import payback as pai_gow_payback
+from table_controller.rulebook.games.over_under import hands as over_under
+from table_controller.rulebook.games.over_under import payback as three_cards
 from table_controller.rulebook.games.saigon import payback as saigon_payback
+from table_controller.rulebook.hands import hand_features
+from table_controller.rulebook.payback import figures, hand_classes, hand_counts, published
 from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat
 from table_controller.rulebook.settlement.round_settlement import settle
 from tests.support.core.settled_rounds import terms
@@ -335,7 +332,9 @@ def test_paybacks_as_data(capsys: pytest.CaptureFixture[str]) -> None:
         (("687a", "--rounds", "1"), "--rounds 1: at least 2"),
     ],
 )
-def test_wagers_without_a_computed_payback(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], output: str) -> None:
+def test_wagers_without_a_computed_payback(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], output: str
+) -> None:
     assert main(["payback", *words]) == USAGE
     assert output in capsys.readouterr().err
 
@@ -362,7 +361,11 @@ def test_the_recorded_exact_paybacks_come_out_again_and_every_study_ticks_to_its
         ticks: list[int] = []
         results += figures.compute_figures(study, effort, ticks.append)
         assert sum(ticks) == study.steps(effort), study.title
-    again = [hand_figures.row(figure) for figure in figures.figures_of_wager(results, None, None) if figure.half_width is None]
+    again = [
+        hand_figures.row(figure)
+        for figure in figures.figures_of_wager(results, None, None)
+        if figure.half_width is None
+    ]
     assert again == [row for row in DATA["paybacks"] if row["half_width"] is None]
 
 

@@ -20,8 +20,8 @@ from table_controller.access.pin_check import (
     NETWORK_PLACES,
     PLACES,
     REMEMBERED,
-    UNKNOWN_PLACES,
     UNKNOWN_ID_WAITS,
+    UNKNOWN_PLACES,
     PinChecker,
 )
 from table_controller.host.quota import origin_of
@@ -200,7 +200,9 @@ def test_two_processes_at_once_lose_nothing(bench: PinBench) -> None:
     )
     running = [subprocess.Popen([sys.executable, "-c", program, str(bench.path), who]) for who in "AB"]
     assert [process.wait(60) for process in running] == [0, 0]
-    assert set(people_file.load_credentials(bench.path)) == {"f17", "d4"} | {f"{who}{n}" for who in "ab" for n in range(20)}
+    assert set(people_file.load_credentials(bench.path)) == {"f17", "d4"} | {
+        f"{who}{n}" for who in "ab" for n in range(20)
+    }
 
 
 # --- guessing ---------------------------------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ import pytest
 from firmware_bridge.errors import BadCredential, ChangeNotAuthorized
 from table_controller import cli
 from table_controller.access import people_file
-from table_controller.access.people_file import Author, Cost
 from table_controller.access.people_authority import change_credential
+from table_controller.access.people_file import Author, Cost
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,10 +11,10 @@ from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import RequestRefused
 from table_controller.table.permits import ACTS, REASONS
-from tests.support.suite.clauses import clauses
 from tests.support.core.ideal_table import DEALER, decisions_of
 from tests.support.core.permitted import GRANTED, OBJECTIONS, put_hit_in
 from tests.support.core.setups import table_at
+from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -172,7 +172,8 @@ rate_differs | 687a.12(c)/1 | technician | two people close the meter, set the r
 meter_not_closed | 688a.2(d) | floorperson | two people close it, with a document
 """  # noqa: E501 - a table that is read
 REFUSALS: Final = {
-    key: texts for key, *texts in ([part.strip() for part in line.split("|")] for line in REFUSAL_TABLE.strip().splitlines())
+    key: texts
+    for key, *texts in ([part.strip() for part in line.split("|")] for line in REFUSAL_TABLE.strip().splitlines())
 }
 # Refusals that are themselves what a clause asks for.
 PROVES: Final = {

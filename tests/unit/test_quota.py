@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from table_controller.host.quota import Origin, Quota, Rank, Screens, Admission, origin_of
+from table_controller.host.quota import Admission, Origin, Quota, Rank, Screens, origin_of
 
 PLACES, EACH = (4, 6, 8), (2, 3, 8)
 

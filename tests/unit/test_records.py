@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from table_controller.journal import records as rec
 from table_controller.table.events import BoxStarted, Event, OpenRound, Person
-from tests.support.core.ideal_table import CHOICES, WILD_PROGRESSIVE
 from tests.support.box.journal_prefixes import RecordedRun, steps_of
+from tests.support.core.ideal_table import CHOICES, WILD_PROGRESSIVE
 
 if TYPE_CHECKING:
     from table_controller.table.decisions import Decision

@@ -8,13 +8,13 @@ import pytest
 
 from table_controller.cli import OK, main
 from table_controller.journal import reader
-from table_controller.journal.round_review import RoundReview
 from table_controller.journal.round_report import read_round
+from table_controller.journal.round_review import RoundReview
 from table_controller.table import events as ev
 from table_controller.table.decisions import Prompt
+from tests.support.box.journals import quick_folder
 from tests.support.box.recorded_table import RecordedTable
 from tests.support.core.ideal_table import DEALER, FLOOR
-from tests.support.box.journals import quick_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

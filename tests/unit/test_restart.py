@@ -14,7 +14,7 @@ from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.betting import seat_of
 from table_controller.table.decisions import BetAccepted, Command, Prompt
-from tests.support.core.ideal_table import DEALER, IdealTable, commanded_acts, findings, decisions_of
+from tests.support.core.ideal_table import DEALER, IdealTable, commanded_acts, decisions_of, findings
 
 GAME = "face_up_pai_gow"
 

@@ -41,7 +41,9 @@ def way_of(
     """Return a procedure that a technician has taken over."""
     by = "" if service else TECHNICIAN
     began = st.begin(4, "shuffler.1", by, service=service, expected=53, has_door=has_door, motors=motors)
-    procedure, taken = st.assign_technician(st.ReturnProgress(began), TECHNICIAN) if service else (st.ReturnProgress(began), [])
+    procedure, taken = (
+        st.assign_technician(st.ReturnProgress(began), TECHNICIAN) if service else (st.ReturnProgress(began), [])
+    )
     return procedure, [began, *taken]
 
 
@@ -57,7 +59,9 @@ def go(procedure: st.ReturnProgress, events: list[st.ReturnEvent], *steps: st.Re
                 procedure, more = st.apply_evidence(procedure, st.MotorJogged(motor, False, 310, True), TECHNICIAN)
                 assert not [event for event in more if isinstance(event, st.StepCompleted)], "every motor, not one"
                 events += more
-        procedure, ticked = st.complete_step(procedure, step, PROOFS[step], FLOOR if step is st.ReturnStep.RETURN else TECHNICIAN)
+        procedure, ticked = st.complete_step(
+            procedure, step, PROOFS[step], FLOOR if step is st.ReturnStep.RETURN else TECHNICIAN
+        )
         assert [tick.step for tick in ticked if isinstance(tick, st.StepCompleted)] == [step]
         events += ticked
     return procedure
@@ -100,8 +104,16 @@ def test_no_step_completes_before_its_turn(step: st.ReturnStep) -> None:
         (st.ReturnStep.PATH_EMPTY, st.SensorsRead(("lift",)), "sensor lift is dark"),
         (st.ReturnStep.SENSOR_TEST, st.Tested(2, 0), "2 sensors"),
         (st.ReturnStep.MOTOR_JOG, st.Tested(0, 0), "Jogged, turned: feed, transport, elevator, eject"),
-        (st.ReturnStep.MOTOR_JOG, st.MotorJogged("feed", False, 1150, False), "motor feed did not turn, and drew 1150 mA"),
-        (st.ReturnStep.MOTOR_JOG, st.MotorJogged("feed", True, 310, True), "not turned yet: transport, elevator, eject"),
+        (
+            st.ReturnStep.MOTOR_JOG,
+            st.MotorJogged("feed", False, 1150, False),
+            "motor feed did not turn, and drew 1150 mA",
+        ),
+        (
+            st.ReturnStep.MOTOR_JOG,
+            st.MotorJogged("feed", True, 310, True),
+            "not turned yet: transport, elevator, eject",
+        ),
         (st.ReturnStep.ONE_CARD, st.CardsMoved(2), "not one"),
         (st.ReturnStep.FULL_DECK, st.CardsMoved(52), "53 should have"),
         (st.ReturnStep.COUNT, st.DeckCounted(52, TECHNICIAN), "53 should be there"),
@@ -125,7 +137,10 @@ def test_without_jog_one_self_test_completes_sensors_and_motors_and_the_step_sta
     with pytest.raises(StepRefused, match="1 motors"):
         st.complete_step(held, st.ReturnStep.MOTOR_JOG, st.Tested(0, 1), TECHNICIAN)
     procedure, ticked = st.apply_evidence(procedure, st.Tested(0, 0), TECHNICIAN)
-    assert [tick.step for tick in ticked if isinstance(tick, st.StepCompleted)] == [st.ReturnStep.SENSOR_TEST, st.ReturnStep.MOTOR_JOG]
+    assert [tick.step for tick in ticked if isinstance(tick, st.StepCompleted)] == [
+        st.ReturnStep.SENSOR_TEST,
+        st.ReturnStep.MOTOR_JOG,
+    ]
 
 
 def test_a_motor_that_stalls_after_it_turned_has_to_be_turned_again() -> None:
@@ -134,7 +149,9 @@ def test_a_motor_that_stalls_after_it_turned_has_to_be_turned_again() -> None:
     procedure, undone = st.apply_evidence(procedure, st.MotorJogged("feed", True, 1150, False), TECHNICIAN)
     assert undone == [st.StepsUndone(4, st.ReturnStep.MOTOR_JOG, "motor feed did not turn")]
     assert (procedure.next, procedure.jogged) == (st.ReturnStep.MOTOR_JOG, ())
-    assert st.required_evidence(procedure, st.ReturnStep.MOTOR_JOG) == "Jogged, turned: feed, transport, elevator, eject"
+    assert (
+        st.required_evidence(procedure, st.ReturnStep.MOTOR_JOG) == "Jogged, turned: feed, transport, elevator, eject"
+    )
 
 
 def test_no_step_completes_before_a_technician_takes_over() -> None:

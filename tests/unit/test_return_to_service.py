@@ -34,7 +34,9 @@ def next_step_of_refusal(decided: list[Decision]) -> str:
 def test_a_floorpersons_order_is_refused_by_name_of_the_next_step_until_all_are_done() -> None:
     floor = faulted(IdealTable("asia_poker").start())
     floor.step(ev.SlotOrdered(SLOT, "clear", TECH))
-    assert f"next, in fault report 4: {STEP}" in next_step_of_refusal(floor.step(ev.SlotOrdered(SLOT, "acknowledge", FLOOR)))
+    assert f"next, in fault report 4: {STEP}" in next_step_of_refusal(
+        floor.step(ev.SlotOrdered(SLOT, "acknowledge", FLOOR))
+    )
     assert floor.state.slots[SLOT].state == CLEARED
     floor.step(ev.ReturnStepChanged(SLOT, 4, "count: count the deck by hand", testing=True))
     assert "count the deck" in next_step_of_refusal(floor.step(ev.SlotOrdered(SLOT, "acknowledge", FLOOR)))

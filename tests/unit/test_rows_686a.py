@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.suite.clauses import clauses
 from tests.support.core.irregularities import IrregularityCase, cells, check, parse
 from tests.support.core.row_params import params
 from tests.support.core.setups import NEW_DEALER, NEW_SHOE, table_at
+from tests.support.suite.clauses import clauses
 
 GAME = "over_under"
 

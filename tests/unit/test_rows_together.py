@@ -12,9 +12,9 @@ from table_controller.rulebook import GAMES
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Finding, HoldOpened, RequestRefused, WagersReturned
-from tests.support.suite.clauses import clauses
 from tests.support.core.ideal_table import DEALER, FLOOR, decisions_of
 from tests.support.core.setups import table_at
+from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -143,10 +143,14 @@ def test_after_every_step_but_the_last_no_round_opens() -> None:
 
 def test_dice_do_not_count_where_a_number_is_drawn_nor_a_number_where_dice_are_rolled() -> None:
     floor = table_at("asia_poker", "rng", mc.STARTING_POSITION)
-    assert [one.kind for one in decisions_of(Finding, floor.step(ev.DiceRead("rng.1", (2, 3, 5))))] == ["dice_out_of_turn"]
+    assert [one.kind for one in decisions_of(Finding, floor.step(ev.DiceRead("rng.1", (2, 3, 5))))] == [
+        "dice_out_of_turn"
+    ]
     assert floor.round_.total is None
     floor = table_at("asia_poker", "auto", mc.STARTING_POSITION)
-    assert [one.kind for one in decisions_of(Finding, floor.step(ev.NumberDrawn("shaker.1", 4)))] == ["number_out_of_turn"]
+    assert [one.kind for one in decisions_of(Finding, floor.step(ev.NumberDrawn("shaker.1", 4)))] == [
+        "number_out_of_turn"
+    ]
     assert floor.round_.start is None
 
 

@@ -20,8 +20,8 @@ from table_controller.rulebook import (
     Edition,
     Facts,
     IrregularityRow,
-    order_by_precedence,
     find_ruling,
+    order_by_precedence,
     vocabulary,
 )
 from table_controller.rulebook.validation import all_facts, phases_of

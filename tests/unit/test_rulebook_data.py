@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from firmware_bridge.errors import BadRulebook
-from table_controller.rulebook import texts
-from table_controller.rulebook import loader
+from table_controller.rulebook import loader, texts
 
 DATA = Path(loader.__file__).parent / "data"
 PAI_GOW = (DATA / "688a" / "edition.toml").read_text("utf-8")
@@ -175,9 +174,7 @@ def test_errors_in_clauses_are_named(
         ('see = ["A3"', 'see = ["A33"', "there is no reading A33"),
     ],
 )
-def test_errors_in_paytables_are_named(
-    damaged: dict[str, tuple[str, str]], old: str, new: str, message: str
-) -> None:
+def test_errors_in_paytables_are_named(damaged: dict[str, tuple[str, str]], old: str, new: str, message: str) -> None:
     damaged["575/paytables.toml"] = (old, new)
     with pytest.raises(BadRulebook) as caught:
         texts.paytables.__wrapped__("asia_poker")

@@ -17,7 +17,7 @@ from firmware_bridge import seal
 from firmware_bridge.errors import NotSent, SessionExhausted
 from firmware_bridge.framer import Framer
 from firmware_bridge.messages import DeviceHello, HostHello, encode
-from tests.support.wire.links import TestAnswer, LinkPair, TestEvent, outcome_of, settle, timers
+from tests.support.wire.links import LinkPair, TestAnswer, TestEvent, outcome_of, settle, timers
 
 KEY = bytes(range(32))
 HOST_HELLO = HostHello("table", b"h" * 16)

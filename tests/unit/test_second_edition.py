@@ -29,8 +29,8 @@ from table_controller.uplink.event_mapping import map_record
 from tests.support import second_edition as second
 from tests.support.box.boxes import BoxTestBench
 from tests.support.box.configs import write_config
+from tests.support.box.journal_prefixes import restart, resume_play
 from tests.support.core.ideal_table import DEALER, IdealTable
-from tests.support.box.journal_prefixes import resume_play, restart
 from tools import verify_export
 
 if TYPE_CHECKING:
@@ -240,15 +240,15 @@ def without(bench: BoxTestBench, serials: set[str]) -> Any:
     """Return the bench's plan with another shoe where the journal has revoked the key of the first."""
     from dataclasses import replace
 
-    from simulators.engine.hosts.memory import MemoryHost
     from simulators.casino.device_bench import trust_for
+    from simulators.engine.hosts.memory import MemoryHost
     from simulators.kinds.models import make_machine
 
     new = make_machine("shoe", "shoe.1", seed=77, speed=20.0, world=bench.machines["shoe.1"].world)
     assert {bench.machines["shoe.1"].key.serial} == serials
     bench.machines["shoe.1"], bench.hosts["shoe.1"] = new, MemoryHost(new)
     places = tuple(replace(p, trust=trust_for(new)) if p.name == "shoe.1" else p for p in bench.plan.slots)
-    return replace(bench.plan, places=places)
+    return replace(bench.plan, slots=places)
 
 
 def test_the_manifest_of_its_exports_names_the_game(tmp_path: Path) -> None:

@@ -10,17 +10,17 @@ from msgspec.structs import replace
 
 from firmware_bridge.errors import ConfigurationError, NoManifest, SoftwareNotApproved
 from firmware_bridge.keys import save_approved
-from simulators.engine.machine import approved_firmware
 from simulators.casino.table_layout import table_slots, table_toml
+from simulators.engine.machine import approved_firmware
+from table_controller.config import load_config
 from table_controller.host import approval
 from table_controller.host.approval import MANIFEST, RECORD, approve, check_approval, read_approval
-from table_controller.config import load_config
+from table_controller.host.manifest import FORMAT, Component, Manifest, configuration_components, manifest_json
 from table_controller.host.self_check import check_software
-from table_controller.maintenance.doctor import computer
-from table_controller.maintenance.doctor.check_result import FAIL, OK, WARN
 from table_controller.journal.migrations import SOFTWARE
 from table_controller.journal.versions import digests_of, software_digest
-from table_controller.host.manifest import FORMAT, Component, Manifest, manifest_json, configuration_components
+from table_controller.maintenance.doctor import computer
+from table_controller.maintenance.doctor.check_result import FAIL, OK, WARN
 from tests.support.box.configs import write_config
 from tests.support.suite.required_tools import need
 
@@ -144,7 +144,9 @@ def test_other_choices_another_edition_and_a_longer_list_of_firmware_are_not_wha
         with pytest.raises(SoftwareNotApproved, match=f"configuration/{name} cdcdcdcdcdcdcdcd"):
             looked_at(config)
     signed(monkeypatch, config, software, *parts)
-    save_approved(tmp_path / "approved.toml", frozenset([*config.approved, approved_firmware("abacus")]))  # one more, by hand
+    save_approved(
+        tmp_path / "approved.toml", frozenset([*config.approved, approved_firmware("abacus")])
+    )  # one more, by hand
     with pytest.raises(SoftwareNotApproved, match="configuration/approved"):
         looked_at(load_config(config.path))
     save_approved(tmp_path / "approved.toml", config.approved)

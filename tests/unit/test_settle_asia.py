@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from table_controller.rulebook.settlement.dealt_round import Seat
-from tests.support.suite.clauses import clauses
 from tests.support.core.settled_rounds import only_result, seat, settle_round, terms
+from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
     from table_controller.rulebook.settlement.terms import SettlementTerms
@@ -108,13 +108,17 @@ def test_every_line_of_every_bonus_table(letter: str) -> None:
     at = terms("asia_poker", paytables={"bonus": f"575-bonus-{letter}"})
     for line in at.table("bonus").lines:
         cards = BONUS[line.label]
-        results = only_result(settle_round(at, seat(1, cards, **{MAIN: 500, "bonus": 200}), dealer=dealers_cards(cards)), "bonus")
+        results = only_result(
+            settle_round(at, seat(1, cards, **{MAIN: 500, "bonus": 200}), dealer=dealers_cards(cards)), "bonus"
+        )
         assert line.pay is not None
         assert line.pay.odds is not None
         assert (results.line, results.paid_cents, results.back_cents) == (line.label, 200 * line.pay.odds[0], 200)
         assert results.clauses == ("575.11(h)(2)", "575.12(b)")
     pair = "Ks Kh 9d 7c 4s 3d 2h"
-    results = only_result(settle_round(at, seat(1, pair, **{MAIN: 500, "bonus": 200}), dealer=dealers_cards(pair)), "bonus")
+    results = only_result(
+        settle_round(at, seat(1, pair, **{MAIN: 500, "bonus": 200}), dealer=dealers_cards(pair)), "bonus"
+    )
     assert (results.outcome, results.clauses) == ("loses", ("575.11(h)(1)",))
 
 
@@ -122,7 +126,9 @@ def test_every_line_of_every_bonus_table(letter: str) -> None:
 def test_nine_high_or_better_if_so_submitted() -> None:
     at = terms("asia_poker", settings={"bonus_lines": "nine_high_or_better"})
     for label, cards in BONUS.items():
-        results = only_result(settle_round(at, seat(1, cards, **{MAIN: 500, "bonus": 200}), dealer=dealers_cards(cards)), "bonus")
+        results = only_result(
+            settle_round(at, seat(1, cards, **{MAIN: 500, "bonus": 200}), dealer=dealers_cards(cards)), "bonus"
+        )
         below = label in ("Full house", "Flush", "Three-of-a-kind", "Straight")
         assert (results.outcome == "loses") is below, label
 

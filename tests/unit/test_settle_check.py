@@ -11,8 +11,8 @@ from table_controller.rulebook.cards import parse_cards
 from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat
 from table_controller.rulebook.settlement.round_settlement import settle
 from table_controller.rulebook.settlement.terms import SettlementTerms
-from tests.support.suite.clauses import clauses
 from tests.support.core.settled_rounds import seat, settle_round, terms
+from tests.support.suite.clauses import clauses
 
 MAIN = "face_up_pai_gow_poker"
 DEALER = "Ks Kh 9d 7c 4s Qd Jc"
@@ -158,7 +158,9 @@ def test_a_surrendered_hand_is_asked_for_while_a_qualifying_wager_lies_there() -
 
 def test_settings_that_are_not_of_these_cards() -> None:
     at = terms("face_up_pai_gow")
-    other = msgspec.structs.replace(seat(1, HAND, **{MAIN: 500}), setting=(parse_cards("As Ah 8d 6c 3s"), parse_cards("Ad Ac")))
+    other = msgspec.structs.replace(
+        seat(1, HAND, **{MAIN: 500}), setting=(parse_cards("As Ah 8d 6c 3s"), parse_cards("Ad Ac"))
+    )
     assert refused(at, other, dealer=DEALER) == "seat 1: 7 cards are set into 2 hands, each card once"
     three = refused(at, seat(1, "As Ah 8d 6c | 3s | Ad Jd", **{MAIN: 500}), dealer=DEALER)
     assert three == "seat 1: 7 cards are set into 2 hands, each card once"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from table_controller.rulebook.settlement.dealt_round import WagerResult, Seat
-from tests.support.suite.clauses import clauses
+from table_controller.rulebook.settlement.dealt_round import Seat, WagerResult
 from tests.support.core.settled_rounds import only_result, seat, settle_round, terms
+from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
     from table_controller.rulebook.settlement.terms import SettlementTerms
@@ -178,7 +178,9 @@ def test_every_line_of_the_progressive(number: int, stake: str) -> None:
     unit = {1: 100, 2: 500}[number]
     assert list(PROGRESSIVE) == [line.label for line in table.lines]
     for line in table.lines:
-        result = only_result(settle_round(at, raised(1, PROGRESSIVE[line.label], progressive=unit), dealer=POOR), "progressive")
+        result = only_result(
+            settle_round(at, raised(1, PROGRESSIVE[line.label], progressive=unit), dealer=POOR), "progressive"
+        )
         assert line.pay is not None
         assert (result.line, result.meter_percent) == (line.label, line.pay.meter_percent or 0)
         assert result.paid_cents == (unit * line.pay.odds[0] if line.pay.odds else 0)
@@ -255,9 +257,13 @@ def test_every_line_of_every_bad_beat_table(number: str) -> None:
 def test_the_dealers_beaten_hand_pays_only_if_so_submitted() -> None:
     for setting, outcome in (("player_hand", "loses"), ("either_hand", "wins")):
         at = terms("dj_wild", settings={"bad_beat_pays": setting})
-        result = only_result(settle_round(at, raised(1, "As Ks Qs Js Ts", bad_beat=200), dealer="9h 9d 9c 7s 4s"), "bad_beat")
+        result = only_result(
+            settle_round(at, raised(1, "As Ks Qs Js Ts", bad_beat=200), dealer="9h 9d 9c 7s 4s"), "bad_beat"
+        )
         assert result.outcome == outcome
-        tie = only_result(settle_round(at, raised(1, "9s 9h 2s 7h 4s", bad_beat=200), dealer="9d 9c 2d 7c 4c"), "bad_beat")
+        tie = only_result(
+            settle_round(at, raised(1, "9s 9h 2s 7h 4s", bad_beat=200), dealer="9d 9c 2d 7c 4c"), "bad_beat"
+        )
         assert tie.outcome == "loses"
 
 

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from table_controller.rulebook.settlement.dealt_round import Seat
-from tests.support.suite.clauses import clauses
 from tests.support.core.settled_rounds import only_result, seat, settle_round, terms
+from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
     from table_controller.rulebook.settlement.terms import SettlementTerms

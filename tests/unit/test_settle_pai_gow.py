@@ -9,8 +9,8 @@ import pytest
 
 from table_controller.rulebook import paytables
 from table_controller.rulebook.settlement.dealt_round import Seat
-from tests.support.suite.clauses import clauses
 from tests.support.core.settled_rounds import only_result, seat, settle_round, terms
+from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
     from table_controller.rulebook.settlement.terms import SettlementTerms
@@ -93,7 +93,9 @@ def test_ace_high(number: int) -> None:
     ace_high, pair = "Ah Kd Qh Jd 9h 7c 4h", "Kh Kd Qh 9d 8h 6c 4h"
 
     def paid(player: str, dealer: str) -> int:
-        results = only_result(settle_round(at, seat(1, player, **{MAIN: 500, "ace_high": 100}), dealer=dealer), "ace_high")
+        results = only_result(
+            settle_round(at, seat(1, player, **{MAIN: 500, "ace_high": 100}), dealer=dealer), "ace_high"
+        )
         assert results.clauses[0] == ("688a.11(h)(1)(i)(B)" if results.outcome == "wins" else "688a.11(h)(1)(i)(A)")
         return results.paid_cents if results.outcome == "wins" else -100
 
@@ -163,7 +165,9 @@ def _dealers_cards(cards: str) -> str:
 def test_three_alike_and_a_straight_pay_as_three_alike() -> None:
     at = terms("face_up_pai_gow")
     cards = "9s 9h 9d 8c 7s 6d 5h"
-    results = only_result(settle_round(at, seat(1, cards, **{MAIN: 500, "fortune": 300}), dealer=_dealers_cards(cards)), "fortune")
+    results = only_result(
+        settle_round(at, seat(1, cards, **{MAIN: 500, "fortune": 300}), dealer=_dealers_cards(cards)), "fortune"
+    )
     assert (results.line, results.paid_cents) == ("Three of a Kind", 900)  # the printed order decides (F4)
 
 
@@ -328,7 +332,9 @@ def test_hands_that_are_void_or_left(at: SettlementTerms) -> None:
 
 @clauses("688a.12(d)/1")
 def test_a_line_names_table_and_readings(at: SettlementTerms) -> None:
-    results = only_result(settle_round(at, seat(1, ROYAL, **{MAIN: 500, "progressive": 500}), dealer=DEALER_POOR), "progressive")
+    results = only_result(
+        settle_round(at, seat(1, ROYAL, **{MAIN: 500, "progressive": 500}), dealer=DEALER_POOR), "progressive"
+    )
     (table,) = (each for each in paytables("face_up_pai_gow") if each.id == results.table)
     assert results.see == table.see
     assert results.hand == "royal flush"

@@ -9,8 +9,8 @@ import pytest
 
 from firmware_bridge.errors import BadHand
 from table_controller.rulebook.settlement.dealt_round import Seat
-from tests.support.suite.clauses import clauses
 from tests.support.core.settled_rounds import only_result, seat, settle_round, terms
+from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
     from table_controller.rulebook.settlement.terms import SettlementTerms
@@ -93,17 +93,23 @@ def test_every_line_of_the_bonus_table(at: SettlementTerms) -> None:
     table = at.table("bonus")
     assert list(BONUS) == [line.label for line in table.lines]
     for line in table.lines:
-        result = only_result(settle_round(at, seat(1, BONUS[line.label], ante=500, bonus=300), dealer="Kh Kd Kc 8s 6h"), "bonus")
+        result = only_result(
+            settle_round(at, seat(1, BONUS[line.label], ante=500, bonus=300), dealer="Kh Kd Kc 8s 6h"), "bonus"
+        )
         assert line.pay is not None
         assert line.pay.odds is not None
         assert (result.line, result.paid_cents, result.back_cents) == (line.label, 300 * line.pay.odds[0], 300)
-    pair = only_result(settle_round(at, seat(1, "9s 9h 7d 4c 2s", ante=500, bonus=300), dealer="Kh Kd Kc 8s 6h"), "bonus")
+    pair = only_result(
+        settle_round(at, seat(1, "9s 9h 7d 4c 2s", ante=500, bonus=300), dealer="Kh Kd Kc 8s 6h"), "bonus"
+    )
     assert (pair.outcome, pair.clauses) == ("loses", ("680a.11(e)(1)",))
 
 
 @clauses("680a.12(c)")
 def test_two_pair_pays_eight_to_one_as_all_documents_print(at: SettlementTerms) -> None:
-    result = only_result(settle_round(at, seat(1, BONUS["Two pair"], ante=500, bonus=100), dealer="Kh Kd Kc 8s 6h"), "bonus")
+    result = only_result(
+        settle_round(at, seat(1, BONUS["Two pair"], ante=500, bonus=100), dealer="Kh Kd Kc 8s 6h"), "bonus"
+    )
     assert result.paid_cents == 800
     assert result.see == ("S6",)
 

@@ -8,10 +8,10 @@ import pytest
 from table_controller import rulebook
 from table_controller.rulebook import Facts, Ruling
 from table_controller.rulebook.cards import parse_cards
-from table_controller.rulebook.settlement.dealt_round import WagerResult, DealtRound, Seat
+from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, WagerResult
 from table_controller.rulebook.settlement.round_settlement import settle_void
-from tests.support.suite.clauses import clauses
 from tests.support.core.settled_rounds import only_result, terms
+from tests.support.suite.clauses import clauses
 
 ALL = {"ante": 500, "blind": 500, "progressive": 100, "trips": 200, "bad_beat": 300}
 FACTS = Facts(dealing="manual_shoe", shuffler="counting", start="fixed", device="shoe", deck="in_play")

@@ -7,8 +7,8 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from devices.path_telemetry import OpticalLevel
 from devices.driver_events import LinkDown, LinkUp, OutcomeLost, Reported
+from devices.path_telemetry import OpticalLevel
 from devices.shoe import messages as m
 from devices.shoe.state import ShoeView, fold, service_trigger, verdict
 from firmware_bridge.commands import Outcome, Report, Settled

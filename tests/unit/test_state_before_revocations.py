@@ -8,8 +8,8 @@ from table_controller.journal import records as rec
 from table_controller.journal.migrations import BEFORE_REVOCATIONS, SOFTWARE
 from table_controller.journal.recovery import Snapshot, encode_snapshot, recover
 from table_controller.journal.timers import Timers
-from tests.support.core.ideal_table import IdealTable
 from tests.support.box.journal_prefixes import RecordedRun
+from tests.support.core.ideal_table import IdealTable
 
 GAME = "face_up_pai_gow"
 NEW = ("enrolled", "revoked", "copy_kept")

@@ -10,7 +10,12 @@ import pytest
 from table_controller.journal.export import export
 from tests.support.box.export_forgeries import ForgedExport, Forgery
 from tests.support.box.journals import quick_folder
-from tests.support.box.supervision_forgeries import ENVY_FORGERIES, SUPERVISION_FORGERIES, play_envy_table, play_supervised_table
+from tests.support.box.supervision_forgeries import (
+    ENVY_FORGERIES,
+    SUPERVISION_FORGERIES,
+    play_envy_table,
+    play_supervised_table,
+)
 from tools import verify_export
 
 if TYPE_CHECKING:

@@ -22,10 +22,10 @@ from table_controller.table.decisions import (
     StateChanged,
     WagersReturned,
 )
-from tests.support.suite.clauses import clauses
-from tests.support.core.ideal_table import DEALER, IdealTable, commanded_acts, findings, decisions_of
 from tests.support.core.hits import BettingTable
+from tests.support.core.ideal_table import DEALER, IdealTable, commanded_acts, decisions_of, findings
 from tests.support.core.meters import PROGRESSIVES
+from tests.support.suite.clauses import clauses
 
 TABLES = [
     pytest.param(name, marks=clauses("688a.12(d)/2") if name.startswith("688a") else clauses("687a.12(c)/1"))
@@ -83,7 +83,10 @@ def test_bet_and_contribution_are_one_decision_and_the_light_follows_it_in_the_s
 def test_a_light_is_not_permitted_before_its_bet_is_booked() -> None:
     floor = BettingTable("687a-progressive-1", bets=(1,))
     floor.play(ev.OpenRound(DEALER))
-    floor.play(ev.NoMoreBets(DEALER), until=lambda d: isinstance(d, StateChanged) and d == StateChanged("progressive", "locked"))
+    floor.play(
+        ev.NoMoreBets(DEALER),
+        until=lambda d: isinstance(d, StateChanged) and d == StateChanged("progressive", "locked"),
+    )
     assert floor.keys("light", "bet_sensor.1", seat=1) == {"not_booked"}  # latched, and Start Game was not pressed
     floor.answer_prompt("start_game")
     assert floor.keys("light", "bet_sensor.1", seat=1) == set()

@@ -10,11 +10,20 @@ from table_controller.ledger.money import DOLLAR, ENVY, FIXED, HAND_PAYS, METER,
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
-from table_controller.table.decisions import Booked, HitClaimed, HitRebooked, StateChanged, Prompt
-from tests.support.suite.clauses import clauses
-from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR, PEOPLE, IdealTable, findings, decisions_of, refusal_text
+from table_controller.table.decisions import Booked, HitClaimed, HitRebooked, Prompt, StateChanged
 from tests.support.core.hits import BettingTable
+from tests.support.core.ideal_table import (
+    AUDITOR,
+    DEALER,
+    FLOOR,
+    PEOPLE,
+    IdealTable,
+    decisions_of,
+    findings,
+    refusal_text,
+)
 from tests.support.core.meters import PROGRESSIVES
+from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
     from table_controller.ledger.hits import Hit
@@ -82,7 +91,11 @@ def test_a_winner_is_paid_what_he_is_owed_when_an_earlier_claim_turns_out_wrong(
     decisions = floor.answer_for_seat("hit_hand", 6, "not_winning")
     (again,) = decisions_of(HitRebooked, decisions)
     assert (again.hit, again.seat, again.hand, format_dollars(again.share)) == (winner.id, 4, WHOLE, "$101,000.08")
-    assert [each.entry.kind for each in decisions_of(Booked, decisions)] == ["hit_reversed", "hit_withdrawn", "hit_rebooked"]
+    assert [each.entry.kind for each in decisions_of(Booked, decisions)] == [
+        "hit_reversed",
+        "hit_withdrawn",
+        "hit_rebooked",
+    ]
     assert winner.state == mc.HIT_LIGHT_SEEN, "hand and light were seen: that remains true"
     floor.answer_for_seat("hit_validate", 4)
     documented(floor, 4, 77)
@@ -315,7 +328,9 @@ def test_the_person_who_confirmed_a_hand_for_another_dealer_cannot_validate_it()
     claim(floor, 3, TENTH)
     floor.answer_prompt("hit_hand", who=ev.Person("dealer", "D2", person="P7"))
     floor.answer_prompt("hit_light")
-    assert "as dealer" in refusal_text(floor.answer_prompt("hit_validate", who=ev.Person("floorperson", "F7", person="p7")))
+    assert "as dealer" in refusal_text(
+        floor.answer_prompt("hit_validate", who=ev.Person("floorperson", "F7", person="p7"))
+    )
     floor.answer_prompt("hit_validate")
 
 

@@ -7,7 +7,7 @@ import pytest
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, HoldOpened
-from tests.support.core.ideal_table import IdealTable, findings, decisions_of
+from tests.support.core.ideal_table import IdealTable, decisions_of, findings
 
 
 def ordered(floor: IdealTable, *acts: str) -> Command:
@@ -69,9 +69,10 @@ def test_a_second_deck_out_of_the_shuffler_for_one_order_makes_the_deck_unverifi
     assert not decisions_of(HoldOpened, floor.step(ev.DeckGivenOut(order.slot)))
     assert verified(floor)
     decided = floor.step(ev.DeckGivenOut(order.slot))
-    assert [(irregularity.trigger, irregularity.slot, irregularity.deck) for irregularity in decisions_of(HoldOpened, decided)] == [
-        ("unknown_cards", order.slot, "blue")
-    ]
+    assert [
+        (irregularity.trigger, irregularity.slot, irregularity.deck)
+        for irregularity in decisions_of(HoldOpened, decided)
+    ] == [("unknown_cards", order.slot, "blue")]
     assert findings(decided, "told_twice")
     assert not verified(floor), "it is counted before it is dealt"
     floor.step(ev.CommandEnded(order.id, "done"))

@@ -8,7 +8,7 @@ from firmware_bridge.errors import BadSubmission
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, Prompt
-from tests.support.core.ideal_table import DEALER, IdealTable, findings, found_irregularity, decisions_of, refusal_text
+from tests.support.core.ideal_table import DEALER, IdealTable, decisions_of, findings, found_irregularity, refusal_text
 
 EVERY = 2
 

@@ -9,11 +9,11 @@ import pytest
 from table_controller.ledger.money import CENT, DOLLAR, ENVY, FIXED, HAND_PAYS, METER, PENDING, RESERVE, SEED, STAKES
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import Booked, HitClaimed, StateChanged, Prompt, WagersReturned
-from tests.support.suite.clauses import clauses
-from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR, TECH, findings, decisions_of, refusal_text
+from table_controller.table.decisions import Booked, HitClaimed, Prompt, StateChanged, WagersReturned
 from tests.support.core.hits import BettingTable
+from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR, TECH, decisions_of, findings, refusal_text
 from tests.support.core.meters import PROGRESSIVES, rules_of
+from tests.support.suite.clauses import clauses
 
 WHOLE = "seven_card_straight_flush_any"  # 100 % of the meter in 688a-progressive-1
 
@@ -280,7 +280,12 @@ def test_a_qualifying_hand_without_a_bet_is_asked_for_and_paid_to_the_bettors() 
     assert floor.round_.envy_hands == [6]
     floor.finish()
     assert floor.book.balance(ENVY) == 100 * DOLLAR
-    judged = [p.seat for _, decided in floor.log for p in decisions_of(Prompt, decided) if p.kind in ("envy_hand", "envy_line")]
+    judged = [
+        p.seat
+        for _, decided in floor.log
+        for p in decisions_of(Prompt, decided)
+        if p.kind in ("envy_hand", "envy_line")
+    ]
     assert judged == [6, 3], "each hand once, and the bettor's own is known from his bet"
 
 

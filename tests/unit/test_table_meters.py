@@ -13,8 +13,17 @@ from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import Booked, MeterPlay, MeterSet, RequestRefused
-from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR, TECH, IdealTable, findings, decisions_of, refusal_text
 from tests.support.core.hits import BettingTable
+from tests.support.core.ideal_table import (
+    AUDITOR,
+    DEALER,
+    FLOOR,
+    TECH,
+    IdealTable,
+    decisions_of,
+    findings,
+    refusal_text,
+)
 
 PEOPLE = (DEALER, FLOOR, TECH, AUDITOR)
 GROUND: Any = {"ground": "malfunction", "reason": "sensor_fault"}
@@ -409,7 +418,9 @@ def test_the_page_takes_the_place_of_a_sign_that_is_out_of_order_and_covered() -
     slots: Any = {**IdealTable("face_up_pai_gow").slots, "meter_sign.1": "meter_sign"}
     floor = IdealTable("face_up_pai_gow", slots).start()
     floor.step(ev.SlotOrdered("meter_sign.1", "give_up", FLOOR))
-    assert floor.reasons_against_opening() >= {"dead_device_unsigned", "meter_not_seen"}, "it may still show a wrong amount"
+    assert floor.reasons_against_opening() >= {"dead_device_unsigned", "meter_not_seen"}, (
+        "it may still show a wrong amount"
+    )
     floor.clear_holds()
     floor.step(ev.SlotOrdered("meter_sign.1", "sign", FLOOR))
     assert floor.state.slots["meter_sign.1"].state == SIGNED

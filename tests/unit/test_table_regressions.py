@@ -8,8 +8,18 @@ import pytest
 
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import Command, HoldOpened, StateChanged, Prompt
-from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR, TECH, IdealTable, commanded_acts, findings, found_irregularity, refusal_text
+from table_controller.table.decisions import Command, HoldOpened, Prompt, StateChanged
+from tests.support.core.ideal_table import (
+    AUDITOR,
+    DEALER,
+    FLOOR,
+    TECH,
+    IdealTable,
+    commanded_acts,
+    findings,
+    found_irregularity,
+    refusal_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,7 +123,9 @@ def test_the_stored_deck_makes_room_for_the_deck_of_a_round_that_must_be_shuffle
     assert "stored_deck" in floor.keys("eject", "shuffler.1", other)
     floor.step(ev.IrregularityReported("count_wrong", FLOOR, deck=deck))
     floor.answer_prompt("choose", "reverify")
-    assert commanded_acts(floor.answer_prompt("deck_counted", "whole") + floor.answer_prompt("acknowledge")) == ["eject"]
+    assert commanded_acts(floor.answer_prompt("deck_counted", "whole") + floor.answer_prompt("acknowledge")) == [
+        "eject"
+    ]
     assert StateChanged("round", mc.COMPLETE) in floor.settle() + floor.play(ev.NoMoreBets(DEALER))
 
 
@@ -227,7 +239,9 @@ def few_shakes() -> IdealTable:
     floor.play(ev.NoMoreBets(DEALER), until=lambda d: isinstance(d, Command) and d.act == "arm_dice")
     (armed,) = floor.state.commands
     floor.step(ev.CommandEnded(armed, "done"))
-    assert not commanded_acts(floor.step(ev.NoRollReported("shaker.1", "too_few_shakes"))), "an open shaker refuses, and that is a hold"
+    assert not commanded_acts(floor.step(ev.NoRollReported("shaker.1", "too_few_shakes"))), (
+        "an open shaker refuses, and that is a hold"
+    )
     assert floor.prompt("cover_shaker").role == "dealer"
     return floor
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final, get_args
 import pytest
 
 from table_controller.rulebook.vocabulary import GAMES, DealingName
-from tests.support.core.state_search import StateSearch
 from tests.support.core.core_mutants import CORE_MUTANTS
-from tests.support.core.tiny_tables import TABLES, trouble_kinds, model
+from tests.support.core.state_search import StateSearch
+from tests.support.core.tiny_tables import TABLES, model, trouble_kinds
 
 if TYPE_CHECKING:
     from tests.support.core.search_trouble import SearchTrouble
@@ -24,14 +24,20 @@ if TYPE_CHECKING:
 # Searches too large to be exhausted here, each with its reason; `BOUND` of their states are searched.
 _TWO_BATCHES: Final = "two batches, each with cut, cover card and burn of its own: more than 25,000 states"
 BOUNDED: Final[dict[str, str]] = {
-    **{f"over/under, two batches: {kind}": _TWO_BATCHES for kind in trouble_kinds("over/under, two batches") if kind != "calm"},
+    **{
+        f"over/under, two batches: {kind}": _TWO_BATCHES
+        for kind in trouble_kinds("over/under, two batches")
+        if kind != "calm"
+    },
     "over/under, continuous: dies shuffler.1": "by another shoe and by hand as well: more than 25,000 states",
     "saigon, automated shoe, two decks: links shuffler.1": "exhausted where the decks are dealt by hand",
 }
 BOUND: Final = 3_000
 # Small enough for every run of the tests; the whole list is in the proof.
 _QUICK: Final = ("calm", "people", "opening", "declared count_wrong", "declared wrong_card_count")
-SEARCHES: Final = {f"{name}: {kind}": (name, trouble) for name in TABLES for kind, trouble in trouble_kinds(name).items()}
+SEARCHES: Final = {
+    f"{name}: {kind}": (name, trouble) for name in TABLES for kind, trouble in trouble_kinds(name).items()
+}
 QUICK: Final = [
     name
     for name in SEARCHES

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import HoldOpened, StateChanged, RequestRefused
+from table_controller.table.decisions import HoldOpened, RequestRefused, StateChanged
 from table_controller.table.events import DealerChanged
-from tests.support.suite.clauses import clauses
 from tests.support.core.ideal_table import DEALER, IdealTable, decisions_of
+from tests.support.core.search_trouble import SearchTrouble
 from tests.support.core.state_search import replay_moves
 from tests.support.core.tiny_tables import model
-from tests.support.core.search_trouble import SearchTrouble
+from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
     from tests.support.core.search_moves import SearchModel
@@ -114,7 +114,9 @@ def prepared(chapter: str) -> SearchModel:
 def test_a_continuous_shuffler_takes_a_preshuffled_batch_as_a_stack() -> None:
     """A batch that came shuffled waited for a cut and a shoe, and the continuous shuffler never got it."""
     table = model("over/under, continuous", SearchTrouble(opening=True))
-    decided = replay_moves(table, "deck blue preshuffled", "opening/composition=whole", "cards into the shuffler", "open round")
+    decided = replay_moves(
+        table, "deck blue preshuffled", "opening/composition=whole", "cards into the shuffler", "open round"
+    )
     assert OPENED in decided
 
 
@@ -182,7 +184,9 @@ def test_a_round_that_was_opened_from_a_plain_shoe_is_dealt_from_it() -> None:
 
 def test_a_batch_in_play_that_lies_where_nobody_deals_from_is_collected() -> None:
     """Dealt from a plain shoe between two rounds, when the device came back: no round could follow."""
-    floor = IdealTable("over_under", {"shoe.1": "shoe"}, shuffler="none", shuffler_counts=False, two_decks=False).start()
+    floor = IdealTable(
+        "over_under", {"shoe.1": "shoe"}, shuffler="none", shuffler_counts=False, two_decks=False
+    ).start()
     floor.round()
     deck = floor.deck()
     assert deck.state == mc.IN_PLAY

@@ -12,9 +12,18 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from table_controller.rulebook import TRIGGERS
 from table_controller.table import events as ev
 from table_controller.table.decisions import Command
-from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR, NO_MACHINES, SLOTS, TECH, WILD_PROGRESSIVE, signs_report
-from tests.support.suite.case_counts import count_cases
+from tests.support.core.ideal_table import (
+    AUDITOR,
+    DEALER,
+    FLOOR,
+    NO_MACHINES,
+    SLOTS,
+    TECH,
+    WILD_PROGRESSIVE,
+    signs_report,
+)
 from tests.support.oracles.judged_table import JudgedTable
+from tests.support.suite.case_counts import count_cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,24 +134,24 @@ class AnyDay(RuleBasedStateMachine):
             self.t.step(event)
         for name in _DECKS[:decks]:
             self.t.step(ev.DeckReceived(name, DEALER))
-        self.t.go_on(on * bool(decks))
+        self.t.play_events(on * bool(decks))
 
     # --- people and devices as they should be -------------------------------------------------------------------------
 
     @rule(events=st.integers(1, 30))
     def all_goes_well(self, events: int) -> None:
-        self.t.go_on(events)
+        self.t.play_events(events)
 
     @rule(events=st.integers(1, 12))
     def all_goes_well_for_a_moment(self, events: int) -> None:
-        self.t.go_on(events)
+        self.t.play_events(events)
 
     @rule(events=st.integers(5, 25))
     def the_dealer_tries_to_continue_at_every_step(self, events: int) -> None:
         """Open and close a round whenever it is permitted: before a deck is replaced or a device signed."""
         for _ in range(events):
             self.t.step(ev.OpenRound(DEALER))
-            self.t.go_on(1)
+            self.t.play_events(1)
 
     # --- people -------------------------------------------------------------------------------------------------------
 
@@ -240,7 +249,7 @@ class AnyDay(RuleBasedStateMachine):
     def teardown(self) -> None:
         if hasattr(self, "t"):
             self.t.check_end()
-            self.t.way_out()
+            self.t.play_to_complete_round()
 
 
 def run(name: str, examples: int, steps: int) -> None:

@@ -32,4 +32,6 @@ def test_telemetry_changes_no_service_state_and_makes_no_core_event_or_fault_rep
 
 def test_only_shufflers_and_shoes_send_telemetry() -> None:
     assert {name for name, kind in KINDS.items() if kind.telemetry_events} == {"shuffler", "shoe"}
-    assert {type(event) for _, event in TELEMETRY} == {each for kind in KINDS.values() for each in kind.telemetry_events}
+    assert {type(event) for _, event in TELEMETRY} == {
+        each for kind in KINDS.values() for each in kind.telemetry_events
+    }

@@ -11,7 +11,7 @@ import pytest
 from table_controller.controller.controller import DurableStep
 from table_controller.journal.records import STEP, encode_step
 from table_controller.table import events as ev
-from table_controller.table.decisions import HoldCleared, Deadline
+from table_controller.table.decisions import Deadline, HoldCleared
 from table_controller.uplink.cursor import load_cursor
 from table_controller.uplink.outbox import TAIL, Outbox
 from tests.support.box.journals import newest, open_journal
@@ -64,7 +64,9 @@ async def test_memory_and_journal_give_the_same_bytes_in_the_order_of_the_record
     assert first.behind == 0
 
 
-async def test_events_evicted_from_memory_are_read_again_and_nothing_is_published_twice(tmp_path: Path, store: Store) -> None:
+async def test_events_evicted_from_memory_are_read_again_and_nothing_is_published_twice(
+    tmp_path: Path, store: Store
+) -> None:
     outbox = Outbox(store, tmp_path / "cursor")
     await outbox.open()
     for step in steps(store, TAIL + 200):

@@ -20,8 +20,8 @@ from firmware_bridge.transport import usb as transport_module
 from firmware_bridge.transport.ports import open_port
 from firmware_bridge.transport.threaded import MAX_BACKLOG
 from firmware_bridge.transport.usb import find_ports
-from simulators.usbip.descriptors import pack_string, read_configuration
 from simulators.usbip import device as simulated
+from simulators.usbip.descriptors import pack_string, read_configuration
 from simulators.usbip.device import BULK_IN, BULK_OUT
 from tests.support.machines.card_checks import until_true
 from tests.support.machines.usb_bench import BareUsbDevice, TransportListener, usb_server
@@ -417,7 +417,9 @@ async def test_libusb_errors_become_clear_sentences(
 
 
 @pytest.mark.parametrize("serial", ["SN-1\x1b[2J", "", "\N{SNOWMAN}", "a\nb"])
-async def test_a_serial_number_with_terminal_control_characters_is_refused(monkeypatch: pytest.MonkeyPatch, serial: str) -> None:
+async def test_a_serial_number_with_terminal_control_characters_is_refused(
+    monkeypatch: pytest.MonkeyPatch, serial: str
+) -> None:
     monkeypatch.setattr(transport_module, "_backend", lambda _: Denied(0, 0, serial))
     with pytest.raises(PortMissing, match="one that cannot be read") as missing:
         await open_port("usb:1209:0001:SN-1")

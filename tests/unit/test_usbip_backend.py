@@ -18,9 +18,9 @@ from simulators.usbip.client import connection
 from simulators.usbip.client.backend import UsbIpBackend
 from simulators.usbip.client.connection import UsbIpConnection, list_devices
 from simulators.usbip.packets import ExportedDevice, read_device
-from tests.support.wire import usbip_golden as golden
 from tests.support.machines.card_checks import until_true
 from tests.support.machines.usb_bench import BareUsbDevice, usb_server
+from tests.support.wire import usbip_golden as golden
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -346,7 +346,9 @@ async def test_pyusb_reads_all_descriptors_and_gives_the_device_back() -> None:
         await end.until_released()
 
 
-async def test_a_server_that_lists_no_serial_numbers_is_queried_device_by_device(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_lists_no_serial_numbers_is_queried_device_by_device(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The stock server's paths hold none, and a device that another client imported cannot be queried."""
     monkeypatch.setattr(ExportedDevice, "serial", property(lambda _: None))
     async with usb_server() as server:

@@ -13,9 +13,9 @@ import pytest
 
 from simulators.usbip.device import BULK_IN, BULK_OUT
 from simulators.usbip.server import MAX_TRANSFER, MAX_WAITING
-from tests.support.wire import usbip_golden as golden
 from tests.support.machines.card_checks import until_true
 from tests.support.machines.usb_bench import BareUsbDevice, usb_server
+from tests.support.wire import usbip_golden as golden
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

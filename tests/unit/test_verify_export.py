@@ -16,13 +16,13 @@ import pytest
 
 from simulators.casino.disk import Disk
 from table_controller.journal.export import ExportManifest, export, write_export
+from tests.support.box.export_forgeries import FORGERIES, ForgedExport, Forgery
+from tests.support.box.journal_prefixes import RecordedRun
+from tests.support.box.journals import quick_folder
+from tests.support.box.power_cuts import PowerCutTable, choices_of, cut_at_random_point, new_decks
 from tests.support.box.recorded_table import GAMES, PROGRESSIVE, RecordedTable
 from tests.support.core.ideal_table import WILD_PROGRESSIVE
 from tests.support.suite.case_counts import count_cases
-from tests.support.box.export_forgeries import FORGERIES, ForgedExport, Forgery
-from tests.support.box.journals import quick_folder
-from tests.support.box.power_cuts import PowerCutTable, cut_at_random_point, choices_of, new_decks
-from tests.support.box.journal_prefixes import RecordedRun
 from tools import verify_export
 
 if TYPE_CHECKING:

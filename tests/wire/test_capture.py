@@ -16,7 +16,7 @@ from devices.message_registry import all_messages
 from devices.shuffler import messages as m
 from firmware_bridge import frame as fr
 from firmware_bridge import seal
-from firmware_bridge.capture import Blanker, CaptureFile, CapturedFrame, read_capture, read_tag
+from firmware_bridge.capture import Blanker, CapturedFrame, CaptureFile, read_capture, read_tag
 from firmware_bridge.messages import DeviceHello, HostHello, HostProof, Message, encode, tag_of
 from tests.support.machines.bench import shuffler_bench
 from tests.support.wire.captures import START_NS, captured_so_far, keep_in_memory, rows, signed_with, tshark, virtual_ns

@@ -9,8 +9,8 @@ import pytest
 from devices.shuffler import messages as m
 from firmware_bridge.errors import CommandFailed, OutcomeUnknown
 from tests.support.machines.bench import ShufflerTestBench, shuffler_bench
-from tests.support.machines.shuffler_states import refusal_reason, begin_in_state
 from tests.support.machines.continuous_store import count_set, keep_cards
+from tests.support.machines.shuffler_states import begin_in_state, refusal_reason
 
 if TYPE_CHECKING:
     import asyncio

@@ -18,7 +18,7 @@ from firmware_bridge.framer import Framer
 from firmware_bridge.messages import HandshakeToDevice, HandshakeToHost, Message, decoder, encode, tag_of
 from firmware_bridge.seal import Sealer
 from tests.support.wire.golden import CLASSES, GOLDEN, MESSAGES, class_of, message, values
-from tests.support.wire.golden_session import SESSION, SHAKE, FIRMWARE_DECODER
+from tests.support.wire.golden_session import FIRMWARE_DECODER, SESSION, SHAKE
 from tests.wire import reference_codec
 
 FRAMES: Final[list[dict[str, Any]]] = SESSION + GOLDEN["frame"]
@@ -213,7 +213,9 @@ def test_our_handshake_derives_the_golden_proofs_and_keys() -> None:
     assert bound == SHAKE["transcript"]
     assert seal.device_proof(SHAKE["key"], bound) == SHAKE["device_proof"]
     assert seal.host_proof(SHAKE["key"], bound) == SHAKE["host_proof"]
-    assert seal.derive_session_keys(SHAKE["key"], bound) == seal.SessionKeys(SHAKE["key_to_device"], SHAKE["key_to_host"])
+    assert seal.derive_session_keys(SHAKE["key"], bound) == seal.SessionKeys(
+        SHAKE["key_to_device"], SHAKE["key_to_host"]
+    )
 
 
 def test_the_reference_codec_matches_published_values() -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, get_args
 import pytest
 
 from devices.driver_events import LinkDown, Reported
+from devices.edge_log import EdgeLog
 from devices.shuffler import messages as m
 from devices.shuffler.driver import ShufflerDriver
-from devices.edge_log import EdgeLog
 from firmware_bridge import frame as fr
 from firmware_bridge import handshake, seal
 from firmware_bridge.commands import Accepted, Outcome, Report, Settled
@@ -26,11 +26,11 @@ from tests.support.wire.golden import GOLDEN, payload
 from tests.support.wire.golden_session import (
     DECODER,
     DECODER_OF_HELLO,
+    FIRMWARE_DECODER,
     SESSION,
     SHAKE,
-    FIRMWARE_DECODER,
-    ScriptedEnd,
     GoldenMachine,
+    ScriptedEnd,
     sealed,
     wire,
 )
@@ -201,7 +201,9 @@ async def test_the_host_ends_a_session_in_which_a_device_sends_a_message_of_anot
     key = DeviceKey(hello.serial, hello.kind, SHAKE["key"])
     approved = frozenset([ApprovedFirmware(hello.kind, hello.firmware, hello.digest)])
     task = asyncio.create_task(
-        open_session(Wire(near), Trust(hello.kind, {key.serial: key}, approved), DECODER, lambda _: SHAKE["host_challenge"])
+        open_session(
+            Wire(near), Trust(hello.kind, {key.serial: key}, approved), DECODER, lambda _: SHAKE["host_challenge"]
+        )
     )
     for number in (1, 2, 4):
         device.send(wire(number))

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 import pytest
 
 from devices.bet_sensor import messages as bs
+from devices.driver_events import LinkDown
 from devices.keypad import messages as kp
 from devices.meter_sign import messages as ms
-from devices.driver_events import LinkDown
 from firmware_bridge.commands import Accepted, Report, Settled
 from firmware_bridge.errors import CommandRefused, ConfigurationError, LinkError
 from firmware_bridge.messages import decoder
-from tests.support.wire.golden import payload
 from tests.support.machines.progressive_kinds import CASES, PAD, SENSOR, SIGN, AnyBench
+from tests.support.wire.golden import payload
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 import pytest
 
-from devices.shoe import messages as m
 from devices.edge_log import EdgeLog
+from devices.shoe import messages as m
 from firmware_bridge.commands import Accepted, Report, Settled
 from firmware_bridge.errors import CommandFailed, CommandRefused, OutcomeUnknown
 from firmware_bridge.messages import Message, decoder
-from tests.support.wire.golden import payload
 from tests.support.machines.shoes import ManualShoe, Shoe, dispensed, manual_shoe_bench, shoe_bench
+from tests.support.wire.golden import payload
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,8 +16,8 @@ from devices.shaker import messages as shaker
 from firmware_bridge.commands import Accepted, Report, Settled
 from firmware_bridge.errors import CommandFailed, CommandRefused, OutcomeUnknown
 from firmware_bridge.messages import decoder
-from tests.support.wire.golden import payload
 from tests.support.machines.start_devices import BENCHES, AnyBench, roll_and_uncover
+from tests.support.wire.golden import payload
 from tests.wire import reference_codec
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from random import Random
 
 import pytest
 
-from simulators.usbip import descriptors
-from simulators.usbip import packets
+from simulators.usbip import descriptors, packets
 from simulators.usbip.packets import IN, OUT, BadUsbIpPacket, ExportedDevice, Submit, Submitted, Unlink, Unlinked
 from tests.support.wire import usbip_golden as golden
 

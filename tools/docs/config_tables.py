@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, get_type_hints
 import msgspec
 
 from table_controller.config.example import toml
-from table_controller.config.sections import DEVICE, SECTION_NAMES, RULES, RULE_MEANINGS, SECTIONS, DeviceSection
+from table_controller.config.sections import DEVICE, RULE_MEANINGS, RULES, SECTION_NAMES, SECTIONS, DeviceSection
 from table_controller.config.walk import allowed, meaning
 from table_controller.rulebook import Submission
 from tools.docs.markdown import table

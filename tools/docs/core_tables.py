@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING, Final, get_args
 from table_controller import rulebook
 from table_controller.table import diagrams
 from table_controller.table import events as ev
-from table_controller.table.decisions import Actuation, HoldCleared, Command, HoldOpened, StateChanged, Order, Prompt, RequestRefused
 from table_controller.table.clause_index import clauses_of
+from table_controller.table.decisions import (
+    Actuation,
+    Command,
+    HoldCleared,
+    HoldOpened,
+    Order,
+    Prompt,
+    RequestRefused,
+    StateChanged,
+)
+from table_controller.table.hold_steps import STEP_QUESTIONS
 from table_controller.table.irregularities import STEPS_OF_OUTCOME
 from table_controller.table.permits import REASONS
-from table_controller.table.hold_steps import STEP_QUESTIONS
 from tests.support.core.ideal_table import DEALER, FLOOR, IdealTable
 from tools.docs.markdown import table
 

@@ -78,7 +78,9 @@ def renewed(text: str) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Rewrite the table; with --check only return 1 if it is out of date."""
-    parser = argparse.ArgumentParser(prog="python -m tools.docs.dissector", description="The dissector's table of messages.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.docs.dissector", description="The dissector's table of messages."
+    )
     parser.add_argument("--check", action="store_true", help="change nothing; fail if the table is out of date")
     options = parser.parse_args(arguments)
     old = DISSECTOR.read_text(encoding="utf-8")

@@ -22,24 +22,25 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import inspect as types
 
 from devices import driver, service
+from devices.conformance.requirements import kind_chapter, kinds_with_requirements, protocol_chapters
 from devices.message_registry import KIND_MESSAGES, union_members
-from firmware_bridge import commands, frame, handshake, link, messages, seal
-from firmware_bridge import rtt_estimator
+from firmware_bridge import commands, frame, handshake, link, messages, rtt_estimator, seal
 from simulators.engine.faults import COMMON_FAULTS, FAULTS_BY_KIND
 from simulators.mutants import all_mutants
 from table_controller.catalogue import catalogue
-from devices.conformance.requirements import kind_chapter, kinds_with_requirements, protocol_chapters
 from table_controller.table.diagrams import draw_mermaid
 from tools import ROOT, clause_table, coverage_figures
-from tools.docs import asyncapi
-from tools.docs import config_tables
-from tools.docs import core_tables
-from tools.docs import dissector
-from tools.docs import hand_tables
-from tools.docs import money_tables
-from tools.docs import recordings
-from tools.docs import rule_tables
-from tools.docs import uplink_tables
+from tools.docs import (
+    asyncapi,
+    config_tables,
+    core_tables,
+    dissector,
+    hand_tables,
+    money_tables,
+    recordings,
+    rule_tables,
+    uplink_tables,
+)
 from tools.docs.markdown import table as _table
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
-    from simulators.engine.faults import FaultKind
     from devices.conformance.requirements import Chapter
+    from simulators.engine.faults import FaultKind
 
 END: Final = "<!-- end generated -->"
 MEND: Final = "make recording"

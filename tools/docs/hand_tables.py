@@ -8,8 +8,8 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from table_controller.rulebook.payback.published import published
-from tools.studies.hand_figures import DATA
 from tools.docs.markdown import table
+from tools.studies.hand_figures import DATA
 
 if TYPE_CHECKING:
     from collections.abc import Callable

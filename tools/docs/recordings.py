@@ -10,26 +10,26 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from devices.conformance.bench import ConformanceBench
+from devices.conformance.cli import line_text
+from devices.conformance.operators import NoOperator
+from devices.conformance.requirements import kind_chapter, requirements_of, select_requirements
+from devices.conformance.runner import Runner
 from devices.kinds import SHUFFLER
 from devices.shuffler import messages as m
 from firmware_bridge.handshake import Trust
-from simulators.engine.hosts.memory import MemoryHost
-from simulators.casino.table_picture import WIDTH
-from simulators.casino.svg_export import console_to_svg
 from simulators.casino.demo import DemoShow, DemoTable, choose_mishaps, summary
-from simulators.casino.device_bench import ShufflerBench, DeviceBench
+from simulators.casino.device_bench import DeviceBench, ShufflerBench
+from simulators.casino.svg_export import console_to_svg
 from simulators.casino.table import CasinoTable
+from simulators.casino.table_picture import WIDTH
+from simulators.engine.hosts.memory import MemoryHost
 from simulators.engine.machine import approved_firmware
+from simulators.engine.virtual_time import run_virtual
 from simulators.kinds.shuffler.machine import SimulatedShuffler
 from simulators.mutants import apply_mutant
-from simulators.engine.virtual_time import run_virtual
-from devices.conformance.cli import line_text
 from table_controller.cli.kinds.shuffler import show_shuffle
 from table_controller.cli.render.screen import Screen
-from devices.conformance.bench import ConformanceBench
-from devices.conformance.operators import NoOperator
-from devices.conformance.requirements import select_requirements, kind_chapter, requirements_of
-from devices.conformance.runner import Runner
 from table_controller.table.decisions import HoldOpened
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from playwright.async_api import async_playwright
 
-from simulators.casino.panel import PINS, people_file, serve_panel, make_silent_table, run_hands
+from simulators.casino.panel import PINS, make_silent_table, people_file, run_hands, serve_panel
 from table_controller.table import state_machines as mc
 from tools import ROOT
 

@@ -46,7 +46,9 @@ class EnvyCheck:
         if asked.kind in ("envy_line", "envy_hand") and asked.seat is not None:
             self.lines[asked.seat] = "" if asked.choice in NONE else asked.choice
 
-    def pay(self, entry: Json, asked: AnsweredPrompt | None, hand: str | None, awards: list[Json], bettors: set[int]) -> Transfers:
+    def pay(
+        self, entry: Json, asked: AnsweredPrompt | None, hand: str | None, awards: list[Json], bettors: set[int]
+    ) -> Transfers:
         """Return the payment for one hand: its line's envy, once, to the seats that the dealer named."""
         of = entry.get("seat")
         ours = asked is not None and (asked.kind, asked.choice, asked.seat) == ("progressive_envy", "paid", of)

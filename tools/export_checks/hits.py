@@ -162,7 +162,10 @@ class HitCheck:
             need(final, f"hit {hit.id} is {state} while an earlier claim may fall")
         if state == "validated":
             hit.paid_as = asked.choice
-        need(state != "paid" or (hit.paid_as == "table" and not hit.share), f"hit {hit.id} was not validated for the table")
+        need(
+            state != "paid" or (hit.paid_as == "table" and not hit.share),
+            f"hit {hit.id} was not validated for the table",
+        )
 
     def _other_person(self, hit: ClaimedHit, asked: AnsweredPrompt) -> None:
         who = person(asked.who)

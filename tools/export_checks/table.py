@@ -18,9 +18,15 @@ NEXT = {
 }  # fmt: skip
 # The commands that must precede each report of a device.
 REPORTS = {
-    "StackOut": ("dispense",), "ShuffleEnded": ("shuffle",), "ShoeLoaded": ("load",), "DiscardsTakenIn": ("load",),
-    "StubOut": ("give_stub",), "NumberDrawn": ("draw",), "DiceRead": ("arm_dice",), "DeckGivenOut": ("eject", "clear_out"),
-}  # fmt: skip
+    "StackOut": ("dispense",),
+    "ShuffleEnded": ("shuffle",),
+    "ShoeLoaded": ("load",),
+    "DiscardsTakenIn": ("load",),
+    "StubOut": ("give_stub",),
+    "NumberDrawn": ("draw",),
+    "DiceRead": ("arm_dice",),
+    "DeckGivenOut": ("eject", "clear_out"),
+}
 DEALS = ("dispense", "start_round")
 MOVES = ("shuffle", "eject", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw", "return_to_service")
 OF_THE_ROUND = ("dispense", "start_round", "give_stub", "arm_dice", "draw")

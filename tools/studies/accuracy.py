@@ -19,9 +19,9 @@ from table_controller.diagnosis.causes import diagnose
 from table_controller.diagnosis.fault_report import encode
 from table_controller.diagnosis.measurements import Measurements, Thresholds
 from tools import ROOT
+from tools.docs.markdown import table
 from tools.studies.accuracy_cases import CAUSE, Case, CaseOutcome, cases
 from tools.studies.accuracy_runs import happen
-from tools.docs.markdown import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -196,7 +196,9 @@ def page_of(verdicts: list[CaseVerdict], unseen: list[Case]) -> str:
 
 def main() -> int:
     """Measure and print; return 0 if the goals are met."""
-    parser = argparse.ArgumentParser(prog="python -m tools.studies.accuracy", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.studies.accuracy", description=(__doc__ or "").splitlines()[0]
+    )
     parser.add_argument("--fit", action="store_true", help="print the readings of the fitting seeds")
     parser.add_argument("--write", action="store_true", help="write the figures into docs/diagnosis.md")
     parser.add_argument("--case", metavar="MODEL:FAULT:SEGMENT:SEED", help="one case in full")

@@ -49,11 +49,21 @@ class CaseOutcome(NamedTuple):
 
 
 CAUSE: Final = {
-    "jam": CauseKind.STUCK_CARD, "bent": CauseKind.BENT_CARD, "foreign": CauseKind.FOREIGN_OBJECT, "torn": CauseKind.TORN_CARD,
-    "double": CauseKind.DOUBLE_FEED, "pair": CauseKind.UNSEEN_PAIR, "slipped": CauseKind.SLIPPED_CARD, "many": CauseKind.SLIPPED_CARD,
-    "migrated": CauseKind.MIGRATED_CARD, "wear": CauseKind.WORN_ROLLER, "slip": CauseKind.WORN_ROLLER,
-    "dust": CauseKind.DUST, "hasty": CauseKind.FIRMWARE_TIMING, "seized": CauseKind.SEIZED_MOTOR,
-}  # fmt: skip
+    "jam": CauseKind.STUCK_CARD,
+    "bent": CauseKind.BENT_CARD,
+    "foreign": CauseKind.FOREIGN_OBJECT,
+    "torn": CauseKind.TORN_CARD,
+    "double": CauseKind.DOUBLE_FEED,
+    "pair": CauseKind.UNSEEN_PAIR,
+    "slipped": CauseKind.SLIPPED_CARD,
+    "many": CauseKind.SLIPPED_CARD,
+    "migrated": CauseKind.MIGRATED_CARD,
+    "wear": CauseKind.WORN_ROLLER,
+    "slip": CauseKind.WORN_ROLLER,
+    "dust": CauseKind.DUST,
+    "hasty": CauseKind.FIRMWARE_TIMING,
+    "seized": CauseKind.SEIZED_MOTOR,
+}
 _SHUFFLER: Final = (
     *(("jam", s) for s in (*_IN, *_OUT)), *(("bent", s) for s in (*_IN, *_OUT)), *(("foreign", s) for s in _SENSED),
     *(("torn", s) for s in _SENSED), ("double", "feed"), ("pair", ""), ("slipped", ""), ("many", ""), ("migrated", ""),

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.kinds import SHOE, SHUFFLER
 from firmware_bridge.errors import PitboxError
-from simulators.engine.hosts.memory import MemoryHost
 from simulators.casino.device_bench import DeviceBench
-from simulators.kinds.shuffler.continuous_machine import SimulatedContinuousShuffler
-from simulators.kinds.shoe.machine import SimulatedManualShoe, SimulatedShoe
-from simulators.kinds.shuffler.machine import SimulatedShuffler
+from simulators.engine.hosts.memory import MemoryHost
 from simulators.engine.virtual_time import run_virtual
+from simulators.kinds.shoe.machine import SimulatedManualShoe, SimulatedShoe
+from simulators.kinds.shuffler.continuous_machine import SimulatedContinuousShuffler
+from simulators.kinds.shuffler.machine import SimulatedShuffler
 from simulators.world.cards import DECK_53, World
-from table_controller.maintenance.frame_ring import FrameRing
 from table_controller.maintenance.fault_recorder import FaultRecorder
+from table_controller.maintenance.frame_ring import FrameRing
 from tools.studies.accuracy_cases import CARDS, Case, CaseOutcome, CaseTruth
 
 if TYPE_CHECKING:

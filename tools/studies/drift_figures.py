@@ -16,10 +16,10 @@ import msgspec
 
 from simulators.engine.device_clock import DeviceClock
 from simulators.engine.virtual_time import run_virtual
-from simulators.world.aging import KINDS, LAYOUTS, AgingEnd, AgingPlan, make_aging_machine, draw_plan
+from simulators.world.aging import KINDS, LAYOUTS, AgingEnd, AgingPlan, draw_plan, make_aging_machine
 from simulators.world.cards import World
+from table_controller.diagnosis.drift import DEFAULT, Limits, TrendLine, Wear, add_sample, trend_lines, warning_for
 from table_controller.maintenance.wear import wear_reading
-from table_controller.diagnosis.drift import DEFAULT, Limits, TrendLine, Wear, trend_lines, add_sample, warning_for
 from tools import ROOT
 from tools.docs.markdown import table
 

@@ -6,20 +6,20 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from devices.button import messages as m
-from firmware_bridge.commands import Outcome
-from devices.conformance.operators import ManualStep
 from devices.conformance.assertions import (
     begin_command,
-    run_command,
+    broken_meanwhile,
     expect_one_end,
     expect_refused,
-    wait_restarted,
     expect_same_except,
     expect_settled,
-    broken_meanwhile,
+    run_command,
+    wait_restarted,
 )
+from devices.conformance.operators import ManualStep
 from devices.conformance.raw_host import QUIET_S
-from devices.conformance.requirements import Chapter, RequirementFailed, NotChecked, KindProfile, expect, preparation
+from devices.conformance.requirements import Chapter, KindProfile, NotChecked, RequirementFailed, expect, preparation
+from firmware_bridge.commands import Outcome
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
@@ -34,7 +34,9 @@ STEADY_S: Final = 0.8
 # How long nothing must be told while nobody touches the button (s).
 UNTOUCHED_S: Final = 2.0
 
-PUSH: Final = ManualStep("push the button half of the way from place 2 to place 3", ("slide_button:toward=3,percent=50",))
+PUSH: Final = ManualStep(
+    "push the button half of the way from place 2 to place 3", ("slide_button:toward=3,percent=50",)
+)
 PUSH_BACK: Final = ManualStep("push the button back to place 2", ("slide_button:toward=2",))
 SECOND: Final = ManualStep("lay a second button at place 5", ("second_button:at=5",))
 TAKE_AWAY: Final = ManualStep("take every button off the layout", ("take_buttons",))
@@ -72,7 +74,9 @@ def _meant(sensors: m.Sensors) -> tuple[int | None, m.Reason]:
     return (result[0], m.Reason.NONE) if result else (None, m.Reason.NO_BUTTON)
 
 
-async def moved(bench: ConformanceBench, visit: CheckSession, step: ManualStep, place: int | None, reason: m.Reason) -> list[m.Moved]:
+async def moved(
+    bench: ConformanceBench, visit: CheckSession, step: ManualStep, place: int | None, reason: m.Reason
+) -> list[m.Moved]:
     """Have the button moved; return everything that was told until it lies as it should, and a while longer."""
     since = len(visit.events)
     await bench.perform(step)

@@ -8,12 +8,26 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from devices.conformance.assertions import (
+    begin_command,
+    expect_refused,
+    expect_same_except,
+    expect_settled,
+    wait_restarted,
+)
+from devices.conformance.operators import ManualStep
+from devices.conformance.raw_host import LINE_ALLOWANCE_S, QUIET_S
+from devices.conformance.requirements import (
+    Chapter,
+    KindProfile,
+    NotChecked,
+    RequirementFailed,
+    SwitchCommands,
+    expect,
+    preparation,
+)
 from devices.keypad import messages as m
 from firmware_bridge.commands import Outcome, Settled
-from devices.conformance.operators import ManualStep
-from devices.conformance.assertions import begin_command, expect_refused, wait_restarted, expect_same_except, expect_settled
-from devices.conformance.raw_host import LINE_ALLOWANCE_S, QUIET_S
-from devices.conformance.requirements import Chapter, RequirementFailed, NotChecked, KindProfile, SwitchCommands, expect, preparation
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
@@ -81,7 +95,9 @@ async def _is_at_rest(bench: ConformanceBench, visit: CheckSession, status: m.St
     return False
 
 
-async def actions_after(bench: ConformanceBench, visit: CheckSession, step: ManualStep, expected: int = 1) -> list[m.KeypadAction]:
+async def actions_after(
+    bench: ConformanceBench, visit: CheckSession, step: ManualStep, expected: int = 1
+) -> list[m.KeypadAction]:
     """Have the operator do a step; return the reported actions: at least `wanted`."""
     await status_of(visit)  # what a session is reported again has come before this answer
     since = len(visit.events)
@@ -109,7 +125,9 @@ async def lamps(bench: ConformanceBench) -> None:
             await visit.complete_command(m.SetLamps(bench.next_id(), lit), SHORT_LIMIT_S)
             status = await status_of(visit)
             expect_same_except(before, status, lamps=lit, up_ms=status.up_ms)
-        await visit.complete_command(m.Show(bench.next_id(), m.KeypadPrompt.NOTHING, ["PLACE YOUR BETS"]), SHORT_LIMIT_S)
+        await visit.complete_command(
+            m.Show(bench.next_id(), m.KeypadPrompt.NOTHING, ["PLACE YOUR BETS"]), SHORT_LIMIT_S
+        )
         status = await status_of(visit)
         expect_same_except(before, status, up_ms=status.up_ms)
 
@@ -338,7 +356,9 @@ async def seats(bench: ConformanceBench) -> None:
     async with bench.session() as visit:
         asked = bench.next_id()
         await visit.complete_command(m.Show(asked, m.KeypadPrompt.SEATS, ["SEATS?"]), SHORT_LIMIT_S)
-        acts: list[Any] = await actions_after(bench, visit, _press(m.Key.SEAT_1, m.Key.SEAT_2, m.Key.SEAT_6), expected=0)
+        acts: list[Any] = await actions_after(
+            bench, visit, _press(m.Key.SEAT_1, m.Key.SEAT_2, m.Key.SEAT_6), expected=0
+        )
         expect(not acts, "no press before the entry is whole", acts)
         acts = await actions_after(bench, visit, _press(m.Key.SEAT_2, m.Key.CONFIRM))
         one = (
@@ -348,7 +368,9 @@ async def seats(bench: ConformanceBench) -> None:
         )
         expect(one, f"one SeatsEntered about {asked}: seats 1 and 6", acts)
         status = await status_of(visit)
-        expect((status.state, status.prompt) == (m.State.IDLE, m.KeypadPrompt.NOTHING), "nothing asked any more", status)
+        expect(
+            (status.state, status.prompt) == (m.State.IDLE, m.KeypadPrompt.NOTHING), "nothing asked any more", status
+        )
         acts = await actions_after(bench, visit, _press(m.Key.SEAT_3, m.Key.CONFIRM), expected=0)
         expect(not acts, "no entry that nobody asked for", acts)
 

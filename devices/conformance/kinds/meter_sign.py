@@ -5,12 +5,27 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
+from devices.conformance.assertions import (
+    begin_command,
+    expect_one_end,
+    expect_refused,
+    expect_same_except,
+    expect_settled,
+    wait_restarted,
+)
+from devices.conformance.operators import ManualStep
+from devices.conformance.raw_host import LINE_ALLOWANCE_S, QUIET_S
+from devices.conformance.requirements import (
+    Chapter,
+    KindProfile,
+    NotChecked,
+    RequirementFailed,
+    SwitchCommands,
+    expect,
+    preparation,
+)
 from devices.meter_sign import messages as m
 from firmware_bridge.commands import Outcome, Settled
-from devices.conformance.operators import ManualStep
-from devices.conformance.assertions import begin_command, expect_one_end, expect_refused, wait_restarted, expect_same_except, expect_settled
-from devices.conformance.raw_host import LINE_ALLOWANCE_S, QUIET_S
-from devices.conformance.requirements import Chapter, RequirementFailed, NotChecked, KindProfile, SwitchCommands, expect, preparation
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
@@ -146,7 +161,9 @@ async def blank(bench: ConformanceBench) -> None:
         await asyncio.sleep(FIRST_LIMIT_MS / 1000 + LINE_ALLOWANCE_S)
         expect(not visit.events, "no event", visit.events)
         await expect_readable(visit, sequence, None, m.State.BLANK)
-        await expect_refused(visit, m.Show(bench.next_id(), sequence, 7, 7, 7), m.Reason.OLD_SEQUENCE, "after Blank, too")
+        await expect_refused(
+            visit, m.Show(bench.next_id(), sequence, 7, 7, 7), m.Reason.OLD_SEQUENCE, "after Blank, too"
+        )
 
 
 @CHAPTER.requirement(6, SHOWS, needs=("MS-01",))
@@ -160,7 +177,11 @@ async def restart(bench: ConformanceBench) -> None:
     await wait_restarted(bench, visit)
     async with bench.session() as visit:
         await expect_readable(visit, 0, None, m.State.BLANK)
-        expect((await status_of(visit)).limit_ms == FIRST_LIMIT_MS, f"a limit of {FIRST_LIMIT_MS} ms", await status_of(visit))
+        expect(
+            (await status_of(visit)).limit_ms == FIRST_LIMIT_MS,
+            f"a limit of {FIRST_LIMIT_MS} ms",
+            await status_of(visit),
+        )
         await expect_readable(visit, await show(bench, visit), USUAL, m.State.SHOWING)
 
 
@@ -193,7 +214,9 @@ async def no_limit(bench: ConformanceBench) -> None:
             status = await status_of(visit)
             expect_same_except(before, status, limit_ms=limit, age_ms=status.age_ms)
         await expect_refused(visit, m.SetLimit(bench.next_id(), 0), m.Reason.NO_LIMIT, "for 0")
-        expect((await status_of(visit)).limit_ms == LONG_LIMIT_MS, f"{LONG_LIMIT_MS} ms as before", await status_of(visit))
+        expect(
+            (await status_of(visit)).limit_ms == LONG_LIMIT_MS, f"{LONG_LIMIT_MS} ms as before", await status_of(visit)
+        )
 
 
 @CHAPTER.requirement(12, SHOWS, needs=("MS-01", "MS-11"))
@@ -267,9 +290,11 @@ async def busy_testing(bench: ConformanceBench) -> None:
         command = await begin_command(visit, m.SelfTest(bench.next_id()))
         status = await status_of(visit)
         orders: list[Any] = [
-            m.Show(bench.next_id(), sequence, *USUAL), m.SetLimit(bench.next_id(), LONG_LIMIT_MS), m.Blank(bench.next_id()),
+            m.Show(bench.next_id(), sequence, *USUAL),
+            m.SetLimit(bench.next_id(), LONG_LIMIT_MS),
+            m.Blank(bench.next_id()),
             m.SelfTest(bench.next_id()),
-        ]  # fmt: skip
+        ]
         replies = [await visit.send_command(order) for order in orders]
         if visit.events_about(command):
             raise NotChecked("the test ended before it could be observed; run the simulator more slowly")
@@ -308,7 +333,9 @@ async def failed_test(bench: ConformanceBench) -> None:
     await bench.perform(DEAD_DIGIT)
     async with bench.session() as visit:
         command = await begin_command(visit, m.SelfTest(bench.next_id()))
-        settled = expect_settled(await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
+        settled = expect_settled(
+            await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.FAILED, m.Reason.SELF_TEST_FAILED
+        )
         await asyncio.sleep(QUIET_S)
         tested: m.SelfTested = expect_one_end(visit, command, m.SelfTested, settled)
         expect(tested.digits == DEAD, f"digits {DEAD}", tested)

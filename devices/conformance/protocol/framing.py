@@ -6,12 +6,12 @@ import asyncio
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge import frame as fr
-from firmware_bridge.commands import GetReport
-from firmware_bridge.messages import NoSession
 from devices.conformance.bench import replace_header_fields
 from devices.conformance.raw_host import QUIET_S, frames_text, unsealed_frame
 from devices.conformance.requirements import Chapter, expect
+from firmware_bridge import frame as fr
+from firmware_bridge.commands import GetReport
+from firmware_bridge.messages import NoSession
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
@@ -125,7 +125,9 @@ async def types(bench: ConformanceBench) -> None:
     """A frame of an unknown type is dropped without an answer."""
     probe = bench.raw_host()
     for type_ in (0, 7, 255):
-        await _dropped(probe, fr.to_wire(replace_header_fields(unsealed_frame(probe.fresh_hello()), type=type_)), f"type {type_}")
+        await _dropped(
+            probe, fr.to_wire(replace_header_fields(unsealed_frame(probe.fresh_hello()), type=type_)), f"type {type_}"
+        )
 
 
 @CHAPTER.requirement(10, _A_FRAME, needs=("HS-13",))
@@ -181,11 +183,17 @@ async def longest(bench: ConformanceBench) -> None:
     expect(received is not None, f"an ACK that reports {missing + 1:04x} as held", frames_text(raw.authentic[place:]))
     raw.request(GetReport(), seq=missing)
     expect(
-        not await raw.is_alive(), "the end of the session: the long frame is read whole, and is no message", "it continues"
+        not await raw.is_alive(),
+        "the end of the session: the long frame is read whole, and is no message",
+        "it continues",
     )
     probe = bench.raw_host()
     await probe.write_paced(wire)
-    expect(await probe.wait_for_message(NoSession) is not None, "NoSession to the longest frame", frames_text(probe.received))
+    expect(
+        await probe.wait_for_message(NoSession) is not None,
+        "NoSession to the longest frame",
+        frames_text(probe.received),
+    )
 
 
 def _longest(raw: RawSession, seq: int) -> bytes:

@@ -7,6 +7,9 @@ from typing import Any, Final
 
 import msgspec
 
+from devices.conformance.bench import ConformanceBench, encode_with_extra_fields
+from devices.conformance.raw_host import LINE_ALLOWANCE_S, QUIET_S, REPLY_WAIT_S, RawHost, ReceivedFrame, frames_text
+from devices.conformance.requirements import Chapter, RequirementFailed, expect
 from firmware_bridge import frame as fr
 from firmware_bridge import seal
 from firmware_bridge.commands import GetReport
@@ -24,16 +27,15 @@ from firmware_bridge.messages import (
     encode,
     tag_of,
 )
-from devices.conformance.bench import ConformanceBench, encode_with_extra_fields
-from devices.conformance.raw_host import LINE_ALLOWANCE_S, REPLY_WAIT_S, QUIET_S, ReceivedFrame, RawHost, frames_text
-from devices.conformance.requirements import Chapter, RequirementFailed, expect
 
 CHAPTER: Final = Chapter("HS", "The handshake", "docs/protocol.md")
 _RULES: Final = "The handshake"
 # A wrong proof of the right size.
 _WRONG: Final = bytes(range(seal.PROOF_SIZE))
 # A sealed frame of no session.
-_STRAY: Final = fr.to_wire(fr.pack_header(fr.SEALED, fr.PING, 0, fr.FIRST_SEQ, fr.NO_RE, fr.FIRST_COUNTER), bytes(fr.MAC_SIZE))
+_STRAY: Final = fr.to_wire(
+    fr.pack_header(fr.SEALED, fr.PING, 0, fr.FIRST_SEQ, fr.NO_RE, fr.FIRST_COUNTER), bytes(fr.MAC_SIZE)
+)
 # How long (s) a device without a session must stay silent: more than a heartbeat.
 _ALONE: Final = HEARTBEAT_S + 2 * LINE_ALLOWANCE_S
 
@@ -133,7 +135,11 @@ async def wrong_proof(bench: ConformanceBench) -> None:
     greeting = await probe.greet()
     await _refused(probe, _WRONG)
     raw = await probe.open_session(greeting)  # nothing has changed: the right proof is still awaited
-    expect(raw.welcomes[0].frame.counter <= fr.FIRST_COUNTER, "no session before the right proof", frames_text(raw.authentic))
+    expect(
+        raw.welcomes[0].frame.counter <= fr.FIRST_COUNTER,
+        "no session before the right proof",
+        frames_text(raw.authentic),
+    )
 
 
 async def _refused(probe: RawHost, wrong: bytes) -> None:
@@ -203,7 +209,9 @@ async def proof_out_of_nowhere(bench: ConformanceBench) -> None:
     probe = await bench.end_sessions()
     probe.send_unsealed(HostProof(_WRONG))
     came = await probe.unsealed_frames()
-    expect([type(received.message) for received in came] == [NoSession], "NoSession and nothing else", frames_text(came))
+    expect(
+        [type(received.message) for received in came] == [NoSession], "NoSession and nothing else", frames_text(came)
+    )
 
 
 @CHAPTER.requirement(15, "Unsealed frames in a session", needs=("HS-13",))
@@ -226,7 +234,9 @@ async def unknown_role(bench: ConformanceBench) -> None:
 async def misshapen_hello(bench: ConformanceBench) -> None:
     """A HostHello with an extra field or a challenge of the wrong size gets no answer."""
     probe = bench.raw_host()
-    await _unanswered(probe, encode_with_extra_fields(HostHello("bench", bytes(range(16))), b"\xc0"), "a field too many")
+    await _unanswered(
+        probe, encode_with_extra_fields(HostHello("bench", bytes(range(16))), b"\xc0"), "a field too many"
+    )
     short = msgspec.msgpack.encode([tag_of(HostHello), "bench", bytes(range(15))])
     await _unanswered(probe, short, "a challenge of 15 bytes")
 

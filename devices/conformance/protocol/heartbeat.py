@@ -6,11 +6,11 @@ import asyncio
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge import frame as fr
-from firmware_bridge.commands import GetReport
-from firmware_bridge.link import PROBE_AFTER_S, HEARTBEAT_S, PROBE_EVERY_S, SILENCE_LIMIT_S
 from devices.conformance.raw_host import LINE_ALLOWANCE_S, frames_text, unsealed_frame
 from devices.conformance.requirements import Chapter, RequirementFailed, expect
+from firmware_bridge import frame as fr
+from firmware_bridge.commands import GetReport
+from firmware_bridge.link import HEARTBEAT_S, PROBE_AFTER_S, PROBE_EVERY_S, SILENCE_LIMIT_S
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
@@ -43,7 +43,9 @@ async def heartbeat(bench: ConformanceBench) -> None:
     raw.send(fr.ACK)  # it receives a frame, so it has no reason for quick PINGs
     received = await raw.wait_until(lambda received: received.frame.type == fr.PING, HEARTBEAT_S / 2, place)
     if received is None:
-        raise RequirementFailed(f"a PING within {HEARTBEAT_S + LINE_ALLOWANCE_S} s of its last frame", frames_text(raw.authentic))
+        raise RequirementFailed(
+            f"a PING within {HEARTBEAT_S + LINE_ALLOWANCE_S} s of its last frame", frames_text(raw.authentic)
+        )
     expect(
         received.at - quiet_since > HEARTBEAT_S / 2,
         f"a PING after {HEARTBEAT_S} s",
@@ -60,7 +62,11 @@ async def knocks(bench: ConformanceBench) -> None:
     raw.send(fr.ACK)
     began = raw.host.now
     await raw.host.listen(SILENCE_LIMIT_S - LINE_ALLOWANCE_S)
-    knocks = [received.at for received in raw.authentic if received.frame.type == fr.PING and received.at - began > PROBE_AFTER_S]
+    knocks = [
+        received.at
+        for received in raw.authentic
+        if received.frame.type == fr.PING and received.at - began > PROBE_AFTER_S
+    ]
     gaps = [later - earlier for earlier, later in pairwise(knocks)]
     steady = len(knocks) >= 5 and max(gaps) < PROBE_EVERY_S + LINE_ALLOWANCE_S / 2
     expect(

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from devices.conformance.bench import UNKNOWN_TAG_PAYLOAD, encode_with_extra_fields
+from devices.conformance.raw_host import QUIET_S, frames_text
+from devices.conformance.requirements import Chapter, expect
 from devices.frame_text import message_text
 from firmware_bridge import frame as fr
 from firmware_bridge.commands import Accepted, AskCommand, GetReport, Outcome, Settled
 from firmware_bridge.messages import HandshakeToHost, encode, tag_of
-from devices.conformance.bench import UNKNOWN_TAG_PAYLOAD, encode_with_extra_fields
-from devices.conformance.raw_host import QUIET_S, frames_text
-from devices.conformance.requirements import Chapter, expect
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
@@ -31,7 +31,10 @@ async def _ends(bench: ConformanceBench, payload: bytes, what: str) -> None:
     await raw.ask(GetReport())
     raw.request(payload)
     place = len(raw.authentic)
-    came = [*await raw.host.unsealed_frames(), *(received for received in raw.authentic[place:] if received.frame.type != fr.EVENT)]
+    came = [
+        *await raw.host.unsealed_frames(),
+        *(received for received in raw.authentic[place:] if received.frame.type != fr.EVENT),
+    ]
     expect(not came, f"no answer to {what}", frames_text(came))
     expect(not await raw.is_alive(), f"the end of the session after {what}", "it continues")
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from devices.conformance.raw_host import LINE_ALLOWANCE_S, QUIET_S, frames_text
+from devices.conformance.requirements import Chapter, RequirementFailed, expect
 from devices.driver import REPLY_TIMEOUT_S
 from firmware_bridge import frame as fr
 from firmware_bridge.commands import AskCommand, GetReport, Outcome, Settled
 from firmware_bridge.link import HEARTBEAT_S, URGENT_WINDOW, WINDOW
 from firmware_bridge.messages import encode
 from firmware_bridge.rtt_estimator import ACK_DELAY_S
-from devices.conformance.raw_host import LINE_ALLOWANCE_S, QUIET_S, frames_text
-from devices.conformance.requirements import Chapter, RequirementFailed, expect
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
-    from devices.conformance.raw_host import ReceivedFrame, RawSession
+    from devices.conformance.raw_host import RawSession, ReceivedFrame
 
 CHAPTER: Final = Chapter("LK", "Receiving within a session", "docs/protocol.md", needs=("HS-04",))
 _LINK: Final = "The link"
@@ -55,7 +55,11 @@ async def in_time(bench: ConformanceBench) -> None:
         began = raw.host.now
         await raw.ask(question)
         took = raw.host.now - began
-        expect(took <= REPLY_TIMEOUT_S + LINE_ALLOWANCE_S, f"an answer within {REPLY_TIMEOUT_S} s (and {LINE_ALLOWANCE_S} s for the line)", f"{took:.3f} s")
+        expect(
+            took <= REPLY_TIMEOUT_S + LINE_ALLOWANCE_S,
+            f"an answer within {REPLY_TIMEOUT_S} s (and {LINE_ALLOWANCE_S} s for the line)",
+            f"{took:.3f} s",
+        )
 
 
 @CHAPTER.requirement(4, _RECEIVING)
@@ -89,7 +93,9 @@ async def duplicate(bench: ConformanceBench) -> None:
     raw.request(GetReport(), seq=seq, flags=fr.RETRANSMIT)
     received = await raw.wait_until(lambda received: received.frame.type == fr.ACK, LINE_ALLOWANCE_S, place)
     expect(
-        received is not None and received.frame.ack == seq + 1, f"an ACK with ack {seq + 1:04x}", frames_text(raw.authentic[place:])
+        received is not None and received.frame.ack == seq + 1,
+        f"an ACK with ack {seq + 1:04x}",
+        frames_text(raw.authentic[place:]),
     )
     await raw.host.listen(QUIET_S)
     expect(not raw.replies(place), "no second reply", frames_text(raw.replies(place)))
@@ -143,7 +149,11 @@ async def too_far_ahead(bench: ConformanceBench) -> None:
     far = first + URGENT_WINDOW
     raw.request(GetReport(), seq=far)
     received = await raw.wait_until(lambda received: received.frame.type == fr.ACK, LINE_ALLOWANCE_S)
-    expect(received is not None and received.frame.re == fr.NO_RE, "an ACK at once that holds nothing", frames_text(raw.authentic))
+    expect(
+        received is not None and received.frame.re == fr.NO_RE,
+        "an ACK at once that holds nothing",
+        frames_text(raw.authentic),
+    )
     for ahead in range(URGENT_WINDOW):
         raw.request(GetReport(), seq=first + ahead)
     await _all_answered(raw, first, URGENT_WINDOW)
@@ -185,7 +195,10 @@ async def not_held_over(bench: ConformanceBench) -> None:
     old = await bench.raw_session()
     missing = old.seq
     old.request(bench.profile.reset(command), seq=missing + 1)
-    if await old.wait_until(lambda received: received.frame.type == fr.ACK and received.frame.re == missing + 1) is None:
+    if (
+        await old.wait_until(lambda received: received.frame.type == fr.ACK and received.frame.re == missing + 1)
+        is None
+    ):
         raise RequirementFailed(f"an ACK that reports {missing + 1:04x} as held", frames_text(old.authentic))
     new = await bench.raw_session()
     await new.ask(GetReport())  # it has the number that was missing in the old session
@@ -212,7 +225,11 @@ async def lone_acknowledgement(bench: ConformanceBench) -> None:
     for _ in range(_LONE):  # no place is left in its window, so no reply carries these acknowledgements
         lone += [await _acknowledged(raw, raw.request(GetReport()))]
     # A copy of its first reply, which is repeated after 60 ms at the soonest, may carry one of them, but not two.
-    expect(sum(lone) >= _LONE - 1, f"an ACK for each of {_LONE} requests", f"{sum(lone)}; {frames_text(raw.authentic[-6:])}")
+    expect(
+        sum(lone) >= _LONE - 1,
+        f"an ACK for each of {_LONE} requests",
+        f"{sum(lone)}; {frames_text(raw.authentic[-6:])}",
+    )
 
 
 async def _acknowledged(raw: RawSession, seq: int) -> bool:

@@ -6,17 +6,17 @@ import asyncio
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from devices.conformance.raw_host import LINE_ALLOWANCE_S, QUIET_S, frames_text
+from devices.conformance.requirements import Chapter, RequirementFailed, expect
 from firmware_bridge import frame as fr
 from firmware_bridge.commands import GetReport
 from firmware_bridge.link import HEARTBEAT_S, QUEUE_LIMIT, SILENCE_LIMIT_S, UNACKNOWLEDGED_LIMIT_S, WINDOW
 from firmware_bridge.rtt_estimator import ACK_DELAY_S, FIRST_RTO_S, MAX_RTO_S, MIN_RTO_S
 from firmware_bridge.transport.serial import BAUD
-from devices.conformance.raw_host import LINE_ALLOWANCE_S, QUIET_S, frames_text
-from devices.conformance.requirements import Chapter, RequirementFailed, expect
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
-    from devices.conformance.raw_host import ReceivedFrame, RawSession
+    from devices.conformance.raw_host import RawSession, ReceivedFrame
 
 CHAPTER: Final = Chapter("RT", "Sending again", "docs/protocol.md", needs=("HS-04",))
 _AGAIN: Final = "Sending, and sending again"
@@ -166,7 +166,9 @@ async def gives_up(bench: ConformanceBench) -> None:
     while await raw.is_alive():
         lived = raw.host.now - began
         if lived > UNACKNOWLEDGED_LIMIT_S + 2 * MAX_RTO_S:
-            raise RequirementFailed(f"the end of the session after {UNACKNOWLEDGED_LIMIT_S:g} s", f"alive after {lived:.1f} s")
+            raise RequirementFailed(
+                f"the end of the session after {UNACKNOWLEDGED_LIMIT_S:g} s", f"alive after {lived:.1f} s"
+            )
         await asyncio.sleep(HEARTBEAT_S / 2)
     expect(lived > UNACKNOWLEDGED_LIMIT_S / 2, f"a session for {UNACKNOWLEDGED_LIMIT_S:g} s", f"{lived:.1f} s")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from devices.conformance.bench import replace_header_fields
+from devices.conformance.raw_host import QUIET_S, REPLY_WAIT_S, frames_text, unsealed_frame
+from devices.conformance.requirements import Chapter, expect
 from firmware_bridge import frame as fr
 from firmware_bridge.commands import GetReport
 from firmware_bridge.messages import HostProof, NoSession, encode
-from devices.conformance.bench import replace_header_fields
-from devices.conformance.raw_host import REPLY_WAIT_S, QUIET_S, frames_text, unsealed_frame
-from devices.conformance.requirements import Chapter, expect
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
@@ -38,7 +38,9 @@ async def counters(bench: ConformanceBench) -> None:
         await raw.ask(bench.profile.question)
     expect(not raw.unauthentic, "no sealed frame without the session's MAC", frames_text(raw.unauthentic))
     frames = raw.host.received
-    open_frames = [received for received in frames[frames.index(raw.authentic[0]) :] if not received.frame.flags & fr.SEALED]
+    open_frames = [
+        received for received in frames[frames.index(raw.authentic[0]) :] if not received.frame.flags & fr.SEALED
+    ]
     expect(not open_frames, "no unsealed frame within a session", frames_text(open_frames))
     seen = [received.frame.counter for received in raw.authentic]
     expect(
@@ -133,7 +135,9 @@ async def reflected(bench: ConformanceBench) -> None:
 async def open_request(bench: ConformanceBench) -> None:
     """An unsealed request has no effect within a session."""
     raw = await bench.raw_session()
-    signed = replace_header_fields(unsealed_frame(_REPORT, 0, fr.REQUEST), seq=raw.seq, ack=raw.expected, counter=raw.counter)
+    signed = replace_header_fields(
+        unsealed_frame(_REPORT, 0, fr.REQUEST), seq=raw.seq, ack=raw.expected, counter=raw.counter
+    )
     await _no_effect(raw, fr.to_wire(signed), "a request without a seal")
     await raw.ask(GetReport())
 
@@ -152,4 +156,6 @@ async def sealed_hello(bench: ConformanceBench) -> None:
     signed, mac = raw.seal(fr.HANDSHAKE, probe.fresh_hello())
     probe.write(fr.to_wire(signed, mac))
     came = await probe.unsealed_frames()
-    expect([type(received.message) for received in came] == [NoSession], "NoSession and nothing else", frames_text(came))
+    expect(
+        [type(received.message) for received in came] == [NoSession], "NoSession and nothing else", frames_text(came)
+    )

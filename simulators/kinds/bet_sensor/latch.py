@@ -115,7 +115,9 @@ def light_refused(spot: SpotMemory, light: m.Light, sequence: int) -> m.Reason:
     if light is m.Light.ACKNOWLEDGED:
         right = spot.state is m.State.PLACED and sequence == spot.sequence
     else:
-        right = spot.latch is not None and spot.latch.content is m.SpotContent.CHIP and sequence == spot.latch.last_change
+        right = (
+            spot.latch is not None and spot.latch.content is m.SpotContent.CHIP and sequence == spot.latch.last_change
+        )
     return m.Reason.NONE if right else m.Reason.NO_SUCH_BET
 
 

@@ -13,9 +13,9 @@ from firmware_bridge.errors import BadFault
 
 if TYPE_CHECKING:
     from firmware_bridge.messages import Message
+    from simulators.engine.board import Board
     from simulators.engine.device_clock import DeviceClock
     from simulators.engine.faults import InjectedFault
-    from simulators.engine.board import Board
     from simulators.kinds.button.mechanics import ButtonMat
 
 # From PRESENT up a button is there, down to ABSENT none is; between them it is unknown. A button that is clear at a

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from firmware_bridge.messages import Message
+    from simulators.engine.board import Board
     from simulators.engine.device_clock import DeviceClock
     from simulators.engine.faults import InjectedFault
-    from simulators.engine.board import Board
     from simulators.kinds.keypad.mechanics import KeypadMechanics
 
 # Presses that are sent again at the start of a session: more than people make while a link reconnects.

@@ -11,9 +11,9 @@ from simulators.kinds.meter_sign.mechanics import DASH
 
 if TYPE_CHECKING:
     from firmware_bridge.messages import Message
+    from simulators.engine.board import Board
     from simulators.engine.device_clock import DeviceClock
     from simulators.engine.faults import InjectedFault
-    from simulators.engine.board import Board
     from simulators.kinds.meter_sign.mechanics import SignDisplay
 
 # Default limit (ms): after this time without an update the sign is stale.

@@ -16,9 +16,9 @@ from firmware_bridge.errors import BadFault
 
 if TYPE_CHECKING:
     from firmware_bridge.messages import Message
+    from simulators.engine.board import Board
     from simulators.engine.device_clock import DeviceClock
     from simulators.engine.faults import InjectedFault
-    from simulators.engine.board import Board
     from simulators.kinds.rng.mechanics import Display, NoiseSource
 
 # Time that the display rolls, so that people see a draw (s).

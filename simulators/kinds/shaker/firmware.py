@@ -15,9 +15,9 @@ from simulators.kinds.shaker.mechanics import DIE_WEIGHT, SHAKE_THRESHOLD
 
 if TYPE_CHECKING:
     from firmware_bridge.messages import Message
+    from simulators.engine.board import Board
     from simulators.engine.device_clock import DeviceClock
     from simulators.engine.faults import InjectedFault
-    from simulators.engine.board import Board
     from simulators.kinds.shaker.mechanics import ShakerMechanics
 
 # A lid that comes off within this time after a shake (s) counts as off while shaking: one shake takes 0.35 s.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from devices.edge_log import MAX_EDGES, SensorEdge, EdgeLog
+from devices.edge_log import MAX_EDGES, EdgeLog, SensorEdge
 
 if TYPE_CHECKING:
     from enum import IntEnum

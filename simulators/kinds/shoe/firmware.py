@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 from devices.shoe import messages as m
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault
+from simulators.kinds.shared.card_tracker import SensorPulse
 from simulators.kinds.shared.progress_throttle import ProgressThrottle
 from simulators.kinds.shoe.counts import ShoeCounts
-from simulators.kinds.shoe.shoe_base import ShoeFirmwareBase
-from simulators.kinds.shared.card_tracker import SensorPulse
 from simulators.kinds.shoe.mechanics import Surface
+from simulators.kinds.shoe.shoe_base import ShoeFirmwareBase
 
 if TYPE_CHECKING:
     from simulators.engine.faults import InjectedFault

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from devices.shoe.messages import Segment, Sensor
 from simulators.kinds.shared.card_tracker import SensorPulse, judge_pulse
-from simulators.world.path import PASSING_TIME_S
 from simulators.kinds.shoe.mechanics import TRANSIT
+from simulators.world.path import PASSING_TIME_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,15 +5,24 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from devices.shoe import messages as m
 from devices.edge_log import EDGE_LOG
+from devices.shoe import messages as m
 from firmware_bridge.errors import BadFault
 from simulators.engine.machine import SimulatedMachine
-from simulators.kinds.shoe.manual_firmware import ManualShoeFirmware
 from simulators.kinds.shoe.firmware import ShoeFirmware
-from simulators.world.cards import DECK_52
+from simulators.kinds.shoe.manual_firmware import ManualShoeFirmware
 from simulators.kinds.shoe.mechanics import ManualShoeMechanics, ShoeMechanics
-from simulators.world.table import LAYOUT, TRAY, add_foreign, collect_to_tray, insert_cover, lose_card, put_down, turn_card_face_up
+from simulators.world.cards import DECK_52
+from simulators.world.table import (
+    LAYOUT,
+    TRAY,
+    add_foreign,
+    collect_to_tray,
+    insert_cover,
+    lose_card,
+    put_down,
+    turn_card_face_up,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from devices.shoe import messages as m
 from devices.edge_log import GetEdgeLog
+from devices.shoe import messages as m
 from firmware_bridge.commands import Outcome
-from simulators.kinds.shoe.hand_draw_tracker import HandDrawTracker
-from simulators.kinds.shared.edge_recorder import EdgeRecorder
 from simulators.kinds.shared.card_tracker import CardTracker, SensorPulse, is_sensor_blind
+from simulators.kinds.shared.edge_recorder import EdgeRecorder
+from simulators.kinds.shoe.hand_draw_tracker import HandDrawTracker
 from simulators.kinds.shoe.mechanics import Surface
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
-from simulators.kinds.shuffler.counts import ShufflerCounts
-from simulators.kinds.shared.progress_throttle import ProgressThrottle
-from simulators.kinds.shared.edge_recorder import EdgeRecorder
 from simulators.kinds.shared.card_tracker import CardTracker, SensorPulse, is_sensor_blind
+from simulators.kinds.shared.edge_recorder import EdgeRecorder
+from simulators.kinds.shared.progress_throttle import ProgressThrottle
+from simulators.kinds.shuffler.counts import ShufflerCounts
 
 if TYPE_CHECKING:
     from random import Random

@@ -11,9 +11,9 @@ import msgspec
 
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
+from simulators.kinds.shuffler.continuous_mechanics import LIFTING
 from simulators.kinds.shuffler.counts import CountedSet
 from simulators.kinds.shuffler.shuffler_base import ShufflerFirmwareBase
-from simulators.kinds.shuffler.continuous_mechanics import LIFTING
 
 if TYPE_CHECKING:
     from random import Random

@@ -5,12 +5,12 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from devices.shuffler import messages as m
 from devices.edge_log import EDGE_LOG
+from devices.shuffler import messages as m
 from firmware_bridge.errors import BadFault
-from simulators.kinds.shuffler.machine import SimulatedShuffler
 from simulators.kinds.shuffler.continuous_firmware import ContinuousFirmware
 from simulators.kinds.shuffler.continuous_mechanics import ContinuousMechanics
+from simulators.kinds.shuffler.machine import SimulatedShuffler
 from simulators.world.table import IN_PLAY
 
 if TYPE_CHECKING:

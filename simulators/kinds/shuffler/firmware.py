@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from devices.cards import CARD_NUMBERS
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
-from simulators.kinds.shuffler.shuffler_base import ShufflerFirmwareBase
 from simulators.kinds.shuffler.mechanics import ONE_BATCH, ONE_DECK
+from simulators.kinds.shuffler.shuffler_base import ShufflerFirmwareBase
 
 if TYPE_CHECKING:
     from random import Random
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 class ShufflerFirmware(ShufflerFirmwareBase):
     """The program of a shuffler with cycles."""
 
-    def __init__(self, mechanics: ShufflerMechanics, rng: Random, *, identifies: bool, size: ShufflerSize = ONE_DECK) -> None:
+    def __init__(
+        self, mechanics: ShufflerMechanics, rng: Random, *, identifies: bool, size: ShufflerSize = ONE_DECK
+    ) -> None:
         super().__init__(mechanics, rng, size)
         self._identifies = identifies
         self._forget_deck()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING
 
-from devices.shuffler import messages as m
 from devices.edge_log import EDGE_LOG
+from devices.shuffler import messages as m
 from firmware_bridge.errors import BadFault
 from simulators.engine.machine import SimulatedMachine, exclude_messages
 from simulators.kinds.shuffler.firmware import ShufflerFirmware
@@ -50,7 +50,9 @@ class SimulatedShuffler(SimulatedMachine):
     def _build(self, *, batch: bool, identifies: bool) -> None:
         """Make the parts and the cards, and switch the power on."""
         self.mechanics = ShufflerMechanics(self.world, self.clock, Random(self.rng.random()), self.slot)
-        self.firmware = ShufflerFirmware(self.mechanics, Random(self.rng.random()), identifies=identifies, size=self.size)
+        self.firmware = ShufflerFirmware(
+            self.mechanics, Random(self.rng.random()), identifies=identifies, size=self.size
+        )
         if self.has_own_world:
             self.world.make_deck(self.mechanics.intake, "blue", self.size.full_set)
         if self.has_own_world and batch:

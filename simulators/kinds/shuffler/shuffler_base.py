@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.shuffler import messages as m
 from devices.edge_log import GetEdgeLog
+from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault
 from simulators.kinds.shuffler.card_mover import MOVING, CardMover

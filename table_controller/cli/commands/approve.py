@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from table_controller.cli import OK
+from table_controller.cli.dual_authorization import add_signer_arguments, authenticate_signers, named_signers
 from table_controller.cli.pins import add_pin_argument
-from table_controller.cli.dual_authorization import add_signer_arguments, named_signers, authenticate_signers
 
 if TYPE_CHECKING:
     import argparse
@@ -32,8 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Authenticate both people, then write the manifest and the record. Refused while a box runs."""
     from firmware_bridge.errors import ConfigurationError, DataFolderUnusable
-    from table_controller.host.approval import APPROVERS, approve, manifest_path
     from table_controller.config import default_path, load_config
+    from table_controller.host.approval import APPROVERS, approve, manifest_path
     from table_controller.host.data_folder import DataFolder
 
     what = "the software of a table"

@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 def _history(data: Path, bundle: Bundle) -> None:
     import msgspec
 
-    from table_controller.cli.commands.faults import known_faults, journal_folder
+    from table_controller.cli.commands.faults import journal_folder, known_faults
     from table_controller.diagnosis.summary import summarize
 
     try:
@@ -82,7 +82,9 @@ def _doctor(config: Path, bundle: Bundle) -> None:
 
     # Full lines contain paths and addresses, which must not leave the casino: only names and states are included.
     lines = [
-        {"what": line.what, "state": line.state} for line in check_all(config, full=False, bench=False) if line.state != GOOD
+        {"what": line.what, "state": line.state}
+        for line in check_all(config, full=False, bench=False)
+        if line.state != GOOD
     ]
     bundle.add_json("doctor.json", "checks of pitbox doctor that are not ok", lines)
 

@@ -135,8 +135,8 @@ def _example(args: argparse.Namespace) -> int:
 
 
 def _unit(args: argparse.Namespace) -> int:
-    from table_controller.host.box_folders import drop_in
     from table_controller.config import default_path, load_config
+    from table_controller.host.box_folders import drop_in
 
     print(drop_in(load_config(args.file or default_path())), end="")
     return OK

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from table_controller.cli import OK
+from table_controller.cli.dual_authorization import add_signer_arguments, authenticate_signers, named_signers
 from table_controller.cli.pins import add_pin_argument
-from table_controller.cli.dual_authorization import add_signer_arguments, named_signers, authenticate_signers
 
 if TYPE_CHECKING:
     import argparse
@@ -35,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the differences, authenticate both people, then record the change. Refused while a box runs."""
     from table_controller.config import default_path, load_config
-    from table_controller.maintenance.device_change import accept_changes, changes_to_accept
     from table_controller.host.data_folder import DataFolder
+    from table_controller.maintenance.device_change import accept_changes, changes_to_accept
     from table_controller.table.events import Person
 
     named_ids = named_signers(args, _PEOPLE, _WHAT)

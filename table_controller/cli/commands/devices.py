@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from devices.kinds import kind_named
 from devices.driver_events import LinkDown, Reported
+from devices.kinds import kind_named
 from devices.service import IN_SERVICE
-from firmware_bridge.errors import BoxAlreadyRunning, EnrolledKey, LinkSilent, NoBox, NotInService, PitboxError, UsageError
+from firmware_bridge.errors import (
+    BoxAlreadyRunning,
+    EnrolledKey,
+    LinkSilent,
+    NoBox,
+    NotInService,
+    PitboxError,
+    UsageError,
+)
 from firmware_bridge.handshake import Trust
 from firmware_bridge.messages import DeviceHello
 from firmware_bridge.transport.ports import open_port
@@ -35,7 +43,9 @@ REPORT_TIMEOUT_S: Final = 5.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="the table's table.toml")
-    parser.add_argument("--seconds", type=float, default=REPORT_TIMEOUT_S, help=f"how long to wait (default {REPORT_TIMEOUT_S:g})")
+    parser.add_argument(
+        "--seconds", type=float, default=REPORT_TIMEOUT_S, help=f"how long to wait (default {REPORT_TIMEOUT_S:g})"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.cli.box_link import add_config_argument
 from table_controller.config import examine
-from table_controller.maintenance.wear import WEAR_FOLDER, WearStore, warnings_of
 from table_controller.maintenance.doctor.check_result import FAIL, OK, WARN, CheckResult, exit_code
+from table_controller.maintenance.wear import WEAR_FOLDER, WearStore, warnings_of
 
 if TYPE_CHECKING:
     import argparse
@@ -49,10 +49,7 @@ def run(args: argparse.Namespace) -> int:
 
 def check_all(path: Path, *, full: bool, bench: bool) -> Iterator[CheckResult]:
     """Run the checks one by one; yield the line of each as soon as it is known."""
-    from table_controller.maintenance.doctor import surroundings
-    from table_controller.maintenance.doctor import computer
-    from table_controller.maintenance.doctor import machines
-    from table_controller.maintenance.doctor import ports
+    from table_controller.maintenance.doctor import computer, machines, ports, surroundings
 
     examined = examine(path)
     for problem in examined.problems:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from firmware_bridge.errors import BadFaultReport, UsageError
 from table_controller.cli import OK
-from table_controller.cli.box_link import add_box_arguments, connect_box, configured_data_folder, sign_on, socket_path
+from table_controller.cli.box_link import add_box_arguments, configured_data_folder, connect_box, sign_on, socket_path
 from table_controller.cli.pins import add_pin_argument
 from table_controller.diagnosis import fault_report_store
 
@@ -99,7 +99,11 @@ def fault_report_folder(args: argparse.Namespace) -> Path:
     """Return the folder of fault reports: next to the named control socket, as configured, or the default."""
     if args.socket is None and not args.config.exists():
         return DEFAULT_FOLDER
-    return socket_path(args).parent / DEFAULT_FOLDER.name if args.socket is not None else configured_data_folder(args) / DEFAULT_FOLDER.name
+    return (
+        socket_path(args).parent / DEFAULT_FOLDER.name
+        if args.socket is not None
+        else configured_data_folder(args) / DEFAULT_FOLDER.name
+    )
 
 
 def _tick(args: argparse.Namespace, folder: Path, number: int) -> None:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final
 from firmware_bridge.errors import BadFaultReport, ConfigurationError, UsageError
 from table_controller.catalogue import catalogue
 from table_controller.cli import OK
-from table_controller.cli.box_link import add_config_argument, connect_box, configured_data_folder, sign_on
+from table_controller.cli.box_link import add_config_argument, configured_data_folder, connect_box, sign_on
 from table_controller.diagnosis.history import FaultHistory, HistoryRow
-from table_controller.diagnosis.summary import cause_of, summarize, format_time
+from table_controller.diagnosis.summary import cause_of, format_time, summarize
 from table_controller.journal import reader
 from table_controller.journal import records as rec
 from table_controller.journal.record_text import decode_body
@@ -94,7 +94,9 @@ def run(args: argparse.Namespace) -> int:
 
         try:
             title = f"Faults of {args.data.resolve().name}"
-            args.html.write_text(render_page(summary, title, reason_titles(), wear_curves(args.data, args.slot)), "utf-8")
+            args.html.write_text(
+                render_page(summary, title, reason_titles(), wear_curves(args.data, args.slot)), "utf-8"
+            )
         except OSError as error:
             raise ConfigurationError(f"{args.html}: {error.strerror}") from error
     if args.json:
@@ -117,8 +119,8 @@ def drift_warnings(data: Path) -> list[str]:
 
 def wear_curves(data: Path, slot: str | None = None) -> list[MachineWear]:
     """Return the wear that machines reported, as curves."""
-    from table_controller.maintenance.wear import WEAR_FOLDER, WearStore, curves_of, warnings_of
     from table_controller.diagnosis.history_page import MachineWear
+    from table_controller.maintenance.wear import WEAR_FOLDER, WearStore, curves_of, warnings_of
 
     return [
         MachineWear(f"{wear.slot} ({wear.serial})", [each.sentence() for each in warnings_of(wear)], curves_of(wear))
@@ -194,7 +196,9 @@ def known_faults(data: Path) -> list[ReportedFault]:
         diagnosis = diagnose(dossier)
         segment = " or ".join(diagnosis.where.segments) or ", ".join(diagnosis.where.sensors)
         cause = diagnosis.causes[0].why.value
-        known.append(ReportedFault(dossier.machine.slot, dossier.at_ns, segment, cause, str(number), staff=diagnosis.staff))
+        known.append(
+            ReportedFault(dossier.machine.slot, dossier.at_ns, segment, cause, str(number), staff=diagnosis.staff)
+        )
     return known
 
 

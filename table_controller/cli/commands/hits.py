@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
 def hit_lines(levels: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
     """Yield the hits of each level, the newest first."""
     from table_controller.journal.hit_log import KEPT_PER_LEVEL
-    from table_controller.journal.record_text import to_words, format_time
+    from table_controller.journal.record_text import format_time, to_words
     from table_controller.ledger.money import format_dollars
 
     if not levels:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError, RestoreRefused, UsageError
 from table_controller.cli import FAULT, OK
+from table_controller.cli.dual_authorization import add_signer_arguments, authenticate_signers, named_signers
 from table_controller.cli.pins import add_people_arguments
 from table_controller.cli.subcommands import Subcommands, run
-from table_controller.cli.dual_authorization import add_signer_arguments, named_signers, authenticate_signers
 from table_controller.journal import anchor, reader
 
 if TYPE_CHECKING:
@@ -262,11 +262,11 @@ def _revoked_before(name: str) -> tuple[tuple[str, str], ...]:
 
 def _begin(args: argparse.Namespace) -> int:
     from table_controller.config import default_path, load_config
-    from table_controller.maintenance import key_files
     from table_controller.host.data_folder import DataFolder
     from table_controller.journal import records as rec
     from table_controller.journal.store import Store
     from table_controller.journal.versions import digests_of
+    from table_controller.maintenance import key_files
 
     if args.people is not None:
         raise UsageError("a new journal belongs to a table: name its table.toml with --config")

@@ -38,7 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"simulated rounds where exact counting is not possible (default {DEFAULT_ROUNDS:,})",
     )
-    parser.add_argument("--seed", type=int, default=DEFAULT_SEED, metavar="S", help=f"seed of those rounds (default {DEFAULT_SEED})")
+    parser.add_argument(
+        "--seed", type=int, default=DEFAULT_SEED, metavar="S", help=f"seed of those rounds (default {DEFAULT_SEED})"
+    )
     parser.add_argument("--json", action="store_true", help="print data, fractions exact")
 
 

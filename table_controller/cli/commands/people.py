@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from table_controller.access import people_file as people
 from table_controller.cli import OK
-from table_controller.cli.pins import add_people_arguments, ask_pin, people_file, authenticate
+from table_controller.cli.pins import add_people_arguments, ask_pin, authenticate, people_file
 from table_controller.cli.subcommands import Subcommands, run
 
 if TYPE_CHECKING:
     import argparse
 
-    from table_controller.cli.subcommands import Handler
     from table_controller.access.control_client import BlockingClient
     from table_controller.access.people_authority import Verb
+    from table_controller.cli.subcommands import Handler
 
 __all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
 

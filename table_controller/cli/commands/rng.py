@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from devices.number_draw import PROPORTION_CUTOFF, REPETITION_CUTOFF, NoiseFailure, NumberGenerator, NoiseHealth
+from devices.number_draw import PROPORTION_CUTOFF, REPETITION_CUTOFF, NoiseFailure, NoiseHealth, NumberGenerator
 from devices.position import EQUAL_ODDS, position_odds
 from firmware_bridge.errors import UsageError
 from table_controller.cli import FAULT, OK
@@ -22,8 +22,8 @@ from table_controller.diagnosis.randomness import (
     LEAST_DRAWS,
     LEVELS,
     TESTS,
-    Examination,
     DrawTestResult,
+    Examination,
     examine,
 )
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from table_controller.rulebook import Clause, Edition, ClauseReading, IrregularityRow
+    from table_controller.rulebook import Clause, ClauseReading, Edition, IrregularityRow
 
 __all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
 

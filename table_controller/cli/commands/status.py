@@ -84,7 +84,8 @@ def _table(status: dict[str, Any], state: dict[str, Any]) -> Iterator[str]:
         from table_controller.ledger.money import format_dollars
 
         yield ", ".join(
-            f"{name} {format_dollars(state['meters'].get(name, 0))}" for name in ("current", "reserve", "overflow", "pending")
+            f"{name} {format_dollars(state['meters'].get(name, 0))}"
+            for name in ("current", "reserve", "overflow", "pending")
         )
     for each in state["holds"]:
         hold = each["hold"]

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from devices.bench_link import add_link_arguments, bench_driver, open_capture, slot_name
-from devices.frame_text import frame_text
 from devices.driver_events import LinkDown
+from devices.frame_text import frame_text
 from firmware_bridge.errors import UsageError
 from table_controller.cli.box_link import add_box_arguments, connect_box
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from devices.bench_link import bench_command_id
-from devices.keypad import messages as m
-from devices.keypad.state import DriverEvent, KeypadView, fold, seats_of, check_freshness
 from devices.driver_events import OutcomeLost
+from devices.keypad import messages as m
+from devices.keypad.state import DriverEvent, KeypadView, check_freshness, fold, seats_of
 from firmware_bridge.errors import UsageError, code_of
 from table_controller.cli.link_watch import LinkWatch, add_watch_arguments, check_watch
 

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from devices.bench_link import bench_command_id
+from devices.driver_events import OutcomeLost
 from devices.meter_sign import messages as m
 from devices.meter_sign.state import DriverEvent, MeterSignView, fold, verdict
-from devices.driver_events import OutcomeLost
 from firmware_bridge.errors import UsageError, code_of
 
 if TYPE_CHECKING:

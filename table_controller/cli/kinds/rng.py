@@ -102,7 +102,9 @@ class BenchSession:
             self._screen.line("nothing has been drawn")
             return 1
         drawn = await driver.drawn(command)
-        words = "no number, or one that the device has forgotten" if drawn.number is None else position_text(drawn.number)
+        words = (
+            "no number, or one that the device has forgotten" if drawn.number is None else position_text(drawn.number)
+        )
         self._screen.line(f"draw {command}: {words}")
         return 0 if drawn.number is not None else 1
 

@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from devices.bench_link import bench_command_id
-from devices.position import position_of_dice
 from devices.driver_events import LinkDown, OutcomeLost
+from devices.position import position_of_dice
 from devices.shaker import messages as m
 from devices.shaker.state import DriverEvent, ShakerView, fold
 from firmware_bridge.errors import UsageError, code_of

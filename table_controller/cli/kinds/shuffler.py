@@ -10,8 +10,15 @@ from devices.driver_events import LinkUp, OutcomeLost
 from devices.shuffler import messages as m
 from devices.shuffler.state import DriverEvent, ShufflerView, fold, verdict
 from firmware_bridge.errors import CommandFailed, UsageError, code_of
-from table_controller.cli.render.path_telemetry import count_text, dark_sensors, failed_parts, sensor_table, strained_motor, transit_table
 from table_controller.cli.jog_arguments import add_jog_arguments, check_jog, jog_text
+from table_controller.cli.render.path_telemetry import (
+    count_text,
+    dark_sensors,
+    failed_parts,
+    sensor_table,
+    strained_motor,
+    transit_table,
+)
 
 if TYPE_CHECKING:
     import argparse

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.cli.render.card_path import CARDS, CLEAR, DARK, FAULTY
 from table_controller.diagnosis.card_paths import BY_HAND, PATHS
-from table_controller.diagnosis.return_steps import SERVICE_STEPS, STAFF_STEPS, ReturnStep, ReturnProgress, begin_of, replay, required_evidence
+from table_controller.diagnosis.return_steps import (
+    SERVICE_STEPS,
+    STAFF_STEPS,
+    ReturnProgress,
+    ReturnStep,
+    begin_of,
+    replay,
+    required_evidence,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +23,7 @@ if TYPE_CHECKING:
     from table_controller.cli.render.card_path import StyledText as Styled
     from table_controller.diagnosis.card_paths import Leg
     from table_controller.diagnosis.fault_report import FaultReport
-    from table_controller.diagnosis.findings import CardCounts, Diagnosis, CardRange
+    from table_controller.diagnosis.findings import CardCounts, CardRange, Diagnosis
     from table_controller.diagnosis.return_steps import ReturnEvent
 
 # The rule of every table; it also holds for a fault report that was written on a bench and names no clause.

@@ -7,13 +7,13 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import PitboxError
+from table_controller.access.people_file import load_credentials
 from table_controller.controller.clock import BoxClock, read_kernel_clock
 from table_controller.host.self_check import check_software
-from table_controller.maintenance.doctor.check_result import FAIL, OK, WARN, CheckResult
 from table_controller.journal import ballast, reader
 from table_controller.journal.copy_check import Position, read_position
 from table_controller.journal.versions import digests_of
-from table_controller.access.people_file import load_credentials
+from table_controller.maintenance.doctor.check_result import FAIL, OK, WARN, CheckResult
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,14 +53,20 @@ def judge_clock(kernel: KernelClock | None, *, was_synchronized: bool, now_s: fl
 
 def check_clock() -> CheckResult:
     """Check the clock of this computer."""
-    return judge_clock(read_kernel_clock(), was_synchronized=BoxClock(read_clock=lambda: None).is_clock_synchronized(), now_s=time.time())
+    return judge_clock(
+        read_kernel_clock(),
+        was_synchronized=BoxClock(read_clock=lambda: None).is_clock_synchronized(),
+        now_s=time.time(),
+    )
 
 
 def check_disk(folder: Path, ballast_bytes: int = 0) -> list[CheckResult]:
     """Check free space, write protection and ballast of the data folder."""
     if not folder.is_dir():
         return [
-            CheckResult("disk", FAIL, f"{folder} is not a folder", f"mkdir -p {folder}, and give it to the user of the box")
+            CheckResult(
+                "disk", FAIL, f"{folder} is not a folder", f"mkdir -p {folder}, and give it to the user of the box"
+            )
         ]
     try:
         disk_state = os.statvfs(folder)
@@ -91,7 +97,9 @@ def check_journal(folder: Path, *, whole: bool = False) -> CheckResult:
     """Check the chain of the newest records, or of all."""
     try:
         if not folder.is_dir() or not reader.segments(folder):
-            return CheckResult("journal", WARN, f"{folder} has none yet", "the box creates it at its first start: pitbox run")
+            return CheckResult(
+                "journal", WARN, f"{folder} has none yet", "the box creates it at its first start: pitbox run"
+            )
         first, last = reader.bounds(folder)
         verdict = reader.verify(folder, None if whole or last - first < QUICK else last - QUICK)
     except PitboxError as error:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from devices.kinds import kind_named
 from devices.driver_events import LinkDown, Reported
+from devices.kinds import kind_named
 from firmware_bridge.errors import FirmwareNotApproved, LinkSilent, NoBox, PitboxError
 from firmware_bridge.handshake import Trust
 from firmware_bridge.transport.ports import open_port
@@ -67,15 +67,23 @@ def probe_box(path: Path) -> BoxProbe:
 def box_lines(probe: BoxProbe, path: Path) -> list[CheckResult]:
     """Return the results about the box."""
     if probe.problem:
-        return [CheckResult("box", FAIL, probe.problem, "run it as the user of the box, or as a member of control.group")]
+        return [
+            CheckResult("box", FAIL, probe.problem, "run it as the user of the box, or as a member of control.group")
+        ]
     if probe.status is None:
-        return [CheckResult("box", WARN, f"no box answers at {path}", "systemctl status pitbox, or: pitbox run --config ...")]
+        return [
+            CheckResult(
+                "box", WARN, f"no box answers at {path}", "systemctl status pitbox, or: pitbox run --config ..."
+            )
+        ]
     status = probe.status
     about = f"software {status['version']}, start {status['boot']}, process {probe.pid}"
     if status["cause"] is not None:
         cause = status["cause"]
         return [
-            CheckResult("box", FAIL, f"{status['phase']}: {cause['code']} {cause['text']}", f"pitbox explain {cause['code']}")
+            CheckResult(
+                "box", FAIL, f"{status['phase']}: {cause['code']} {cause['text']}", f"pitbox explain {cause['code']}"
+            )
         ]
     lines = [CheckResult("box", OK, f"{status['phase']}, {about}")]
     for task in status["tasks"]:
@@ -181,7 +189,9 @@ def slot_lines(config: TableConfig, probes: list[SlotProbe]) -> list[CheckResult
             )
         elif slot.state and slot.state != "in_service":
             lines.append(
-                CheckResult(slot.name, WARN, f"is {slot.state.replace('_', ' ')}", "the box reads it again when it stops")
+                CheckResult(
+                    slot.name, WARN, f"is {slot.state.replace('_', ' ')}", "the box reads it again when it stops"
+                )
             )
         lines += _link(slot)
     serving = [slot for slot in probes if slot.state == "in_service"]
@@ -205,10 +215,14 @@ def _link(slot: SlotProbe) -> list[CheckResult]:
     enough = link.sent + link.received >= _FEW
     if enough and max(again, noise) >= _MANY:
         return [
-            CheckResult(f"link of {slot.name}", FAIL, about, "replace the cable; keep it away from motors and power lines")
+            CheckResult(
+                f"link of {slot.name}", FAIL, about, "replace the cable; keep it away from motors and power lines"
+            )
         ]
     if enough and max(again, noise) >= _SOME:
         return [CheckResult(f"link of {slot.name}", WARN, about, "check both plugs; pitbox trace shows the frames")]
     if link.round_trip_us > _SLOW_US:
-        return [CheckResult(f"link of {slot.name}", WARN, about, "check the path: a port server, a hub, a busy computer")]
+        return [
+            CheckResult(f"link of {slot.name}", WARN, about, "check the path: a port server, a hub, a busy computer")
+        ]
     return [CheckResult(f"link of {slot.name}", OK, about)]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import UplinkError
 from table_controller.host.certificates import configured_certificates, notices_of
+from table_controller.host.notice_checks import all_notices
 from table_controller.maintenance.doctor.check_result import FAIL, OK, WARN, CheckResult
 from table_controller.maintenance.doctor.ports import TIMEOUT_S
-from table_controller.host.notice_checks import all_notices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,8 +32,14 @@ def check_broker(config: TableConfig) -> list[CheckResult]:
         shown = fetch_certificate(settings, TIMEOUT_S, accept_any=False)
     except UplinkError as error:
         shown = try_fetch_certificate(settings, TIMEOUT_S) if config.mqtt.tls else None
-        lines = [CheckResult("broker", WARN, f"{error.code}: {error}", f"the table plays on without it and nothing is lost; "
-                      f"pitbox explain {error.code}")]  # fmt: skip
+        lines = [
+            CheckResult(
+                "broker",
+                WARN,
+                f"{error.code}: {error}",
+                f"the table plays on without it and nothing is lost; pitbox explain {error.code}",
+            )
+        ]
     else:
         lines = [CheckResult("broker", OK, f"{where} answers")]
     return lines if shown is None else [*lines, *_lines(notices_of([shown], time.time()))]

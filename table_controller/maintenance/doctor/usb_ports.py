@@ -35,7 +35,9 @@ class PluggedDevice(NamedTuple):
     drivers: tuple[str, ...]
 
 
-def check_usb_port(what: str, url: str, box_pid: int | None, holders: Holders, sys: Path = SYS, nodes: Path = NODES) -> CheckResult:
+def check_usb_port(
+    what: str, url: str, box_pid: int | None, holders: Holders, sys: Path = SYS, nodes: Path = NODES
+) -> CheckResult:
     """Check one USB port."""
     address = parse_usb(url)
     if address.server is not None:

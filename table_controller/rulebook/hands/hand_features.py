@@ -10,7 +10,14 @@ import operator
 from typing import TYPE_CHECKING, Final
 
 from table_controller.rulebook.cards import ACE
-from table_controller.rulebook.hands.hand_encoding import JOKER_KEYS, TWOS_KEYS, rank_counts, make_evaluator, suited_parts, wild_count
+from table_controller.rulebook.hands.hand_encoding import (
+    JOKER_KEYS,
+    TWOS_KEYS,
+    make_evaluator,
+    rank_counts,
+    suited_parts,
+    wild_count,
+)
 from table_controller.rulebook.hands.ranking import Straights, rank_mask
 
 if TYPE_CHECKING:

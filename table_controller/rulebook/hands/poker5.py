@@ -8,8 +8,20 @@ from __future__ import annotations
 from typing import Final
 
 from table_controller.rulebook.cards import ACE
-from table_controller.rulebook.hands.hand_encoding import JOKER_KEYS, rank_counts, make_evaluator, suited_parts, wild_count
-from table_controller.rulebook.hands.ranking import Straights, best_of_equal_ranks, rank_mask, best_straight, best_of_one_suit
+from table_controller.rulebook.hands.hand_encoding import (
+    JOKER_KEYS,
+    make_evaluator,
+    rank_counts,
+    suited_parts,
+    wild_count,
+)
+from table_controller.rulebook.hands.ranking import (
+    Straights,
+    best_of_equal_ranks,
+    best_of_one_suit,
+    best_straight,
+    rank_mask,
+)
 
 RUNS: Final = Straights(5, wheel_second=True)
 

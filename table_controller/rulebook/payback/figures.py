@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from table_controller.rulebook.games.dj_wild import hands as dj_wild
-from table_controller.rulebook.hands.ranking import HandClass, class_of
 from table_controller.rulebook.games.asia_poker import payback
-from table_controller.rulebook.payback import hand_counts
-from table_controller.rulebook.games.over_under import payback as over_under
-from table_controller.rulebook.games.face_up_pai_gow import payback as pai_gow
-from table_controller.rulebook.games.saigon import payback as saigon
+from table_controller.rulebook.games.dj_wild import hands as dj_wild
 from table_controller.rulebook.games.dj_wild import payback as second_hand
-from table_controller.rulebook.payback import simulation
+from table_controller.rulebook.games.face_up_pai_gow import payback as pai_gow
+from table_controller.rulebook.games.over_under import payback as over_under
+from table_controller.rulebook.games.saigon import payback as saigon
+from table_controller.rulebook.hands.ranking import HandClass, class_of
+from table_controller.rulebook.payback import hand_counts, simulation
 from table_controller.rulebook.payback.published import Published, published
 from table_controller.rulebook.settlement.terms import first_line, line_pay
 from table_controller.rulebook.texts import paytables
@@ -25,7 +24,7 @@ from table_controller.rulebook.vocabulary import GAMES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from table_controller.rulebook.texts import PaytableLine, Pay, Paytable
+    from table_controller.rulebook.texts import Pay, Paytable, PaytableLine
 
     Tick = Callable[[int], None]
 
@@ -108,13 +107,17 @@ def _of(game: str, wager: str) -> Iterator[Paytable]:
 def _single(game: str, wager: str, tally: Mapping[int, int], method: str) -> Iterator[Figure]:
     """Yield the figures of wagers at odds on one hand."""
     for table in _of(game, wager):
-        back = sum((chance * return_per_unit(line_pay(line)) for line, chance in line_chances(table, tally)), Fraction(0))
+        back = sum(
+            (chance * return_per_unit(line_pay(line)) for line, chance in line_chances(table, tally)), Fraction(0)
+        )
         yield Figure(game=game, wager=wager, table=table.id, computed=back, method=method)
 
 
 def _envy(table: Paytable, tally: Mapping[int, int], unit: int) -> Fraction:
     """Return the payback of envy for one other seat, as a share of a wager of `unit` cents."""
-    return sum((chance * Fraction(line.envy_cents or 0, unit) for line, chance in line_chances(table, tally)), Fraction(0))
+    return sum(
+        (chance * Fraction(line.envy_cents or 0, unit) for line, chance in line_chances(table, tally)), Fraction(0)
+    )
 
 
 def _progressive(table: Paytable, tally: Mapping[int, int], *, rate: Fraction, stake: bool) -> Fraction:
@@ -249,7 +252,9 @@ def _dj_wild(_: Effort, tick: Tick) -> Iterator[Figure]:
         yield msgspec.structs.replace(figure, computed=2 * back, assuming="either hand")
 
 
-def _simulated(mean: simulation.SimulatedPayback, effort: Effort, game: str, wager: str, table: str, assuming: str) -> Figure:
+def _simulated(
+    mean: simulation.SimulatedPayback, effort: Effort, game: str, wager: str, table: str, assuming: str
+) -> Figure:
     return Figure(
         game=game, wager=wager, table=table, computed=Fraction(mean.payback), half_width=Fraction(mean.half_width),
         method=f"simulated, {mean.rounds:,} rounds of six players, seed {effort.seed}", assuming=assuming,

@@ -67,7 +67,11 @@ def five_cards(tick: Tick) -> FiveCards:
 def seven_cards(tick: Tick) -> SevenCards:
     """Tally all 154,143,080 seven-card hands."""
     tallies = SevenCards(limited=Counter(), fully_wild=Counter())
-    limited, wild, suited = Memo(hand_features.by_rank_limited), Memo(hand_features.by_rank_wild), Memo(hand_features.by_suit)
+    limited, wild, suited = (
+        Memo(hand_features.by_rank_limited),
+        Memo(hand_features.by_rank_wild),
+        Memo(hand_features.by_suit),
+    )
     number = 0
     for joker in (0, 1):
         mark = JOKER_BIT * joker

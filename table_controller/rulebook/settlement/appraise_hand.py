@@ -11,17 +11,16 @@ import msgspec
 
 from firmware_bridge.errors import BadHand
 from table_controller.rulebook import cards as notation
-from table_controller.rulebook.hands import poker5
 from table_controller.rulebook.games.asia_poker import hands as asia
 from table_controller.rulebook.games.dj_wild import hands as dj_wild
-from table_controller.rulebook.hands import hand_features
-from table_controller.rulebook.games.over_under import hands as over_under
 from table_controller.rulebook.games.face_up_pai_gow import hands as pai_gow
-from table_controller.rulebook.games.saigon import hands as saigon
 from table_controller.rulebook.games.house_ways import HOUSE_WAYS
+from table_controller.rulebook.games.over_under import hands as over_under
+from table_controller.rulebook.games.saigon import hands as saigon
+from table_controller.rulebook.hands import hand_features, poker5
 from table_controller.rulebook.hands.ranking import describe
 from table_controller.rulebook.loader import edition
-from table_controller.rulebook.settlement.dealt_round import WagerResult, DealtRound, Seat
+from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, WagerResult
 from table_controller.rulebook.settlement.round_settlement import settle
 from table_controller.rulebook.settlement.terms import SettlementTerms
 from table_controller.rulebook.submission import check_submission
@@ -98,9 +97,15 @@ def appraise_hand(ask: AppraisalRequest) -> Appraisal:
         raise BadHand(f"{game.title} sets no hands")
     results, assumed = _results(ask, game, cards, setting) if ask.wager else ((), ())
     return Appraisal(
-        game=game.game, cards=notation.format_cards(cards), hand=describe_hand(game.game, cards), holds=_held(game.game, cards),
-        setting=_setting(game.game, cards, setting), foul=_foul(game.game, setting), results=results, assumed=assumed,
-    )  # fmt: skip
+        game=game.game,
+        cards=notation.format_cards(cards),
+        hand=describe_hand(game.game, cards),
+        holds=_held(game.game, cards),
+        setting=_setting(game.game, cards, setting),
+        foul=_foul(game.game, setting),
+        results=results,
+        assumed=assumed,
+    )
 
 
 def describe_hand(game: str, cards: Sequence[Card]) -> str:
@@ -123,7 +128,11 @@ def _held(game: str, cards: Sequence[Card]) -> tuple[str, ...]:
         return ()
     if game == "dj_wild":
         return hand_features.feature_names(dj_wild.class_features(dj_wild.paid_class(cards)[0]))
-    of_seven = {"asia_poker": asia.bonus_features, "saigon_5_card": saigon.bonus_features, "face_up_pai_gow": pai_gow.seven_card_features}
+    of_seven = {
+        "asia_poker": asia.bonus_features,
+        "saigon_5_card": saigon.bonus_features,
+        "face_up_pai_gow": pai_gow.seven_card_features,
+    }
     return tuple(reversed(hand_features.feature_names(of_seven[game](cards))))
 
 

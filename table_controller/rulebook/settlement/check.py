@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from table_controller.rulebook.schema import Wager
-    from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, HandSetting
+    from table_controller.rulebook.settlement.dealt_round import DealtRound, HandSetting, Seat
     from table_controller.rulebook.settlement.terms import SettlementTerms
 
 

@@ -9,17 +9,17 @@ import msgspec
 
 from table_controller.rulebook.games.asia_poker import settlement
 from table_controller.rulebook.games.dj_wild import settlement as dj_wild
-from table_controller.rulebook.games.over_under import settlement as over_under
 from table_controller.rulebook.games.face_up_pai_gow import settlement as pai_gow
+from table_controller.rulebook.games.over_under import settlement as over_under
 from table_controller.rulebook.games.saigon import settlement as saigon
 from table_controller.rulebook.settlement.check import check
-from table_controller.rulebook.settlement.terms import returned_result, lost_result
+from table_controller.rulebook.settlement.terms import lost_result, returned_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from table_controller.rulebook.lookup import Ruling
-    from table_controller.rulebook.settlement.dealt_round import WagerResult, DealtRound, Seat
+    from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, WagerResult
     from table_controller.rulebook.settlement.terms import SettlementTerms
 
 _GAMES: Final[dict[str, Callable[[SettlementTerms, DealtRound, list[Seat]], Iterator[WagerResult]]]] = {

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.games.house_ways import HOUSE_WAYS
+from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.settlement.dealt_round import WagerResult
 from table_controller.rulebook.texts import paytables
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from table_controller.rulebook.schema import Edition
-    from table_controller.rulebook.settlement.dealt_round import Seat, HandSetting
+    from table_controller.rulebook.settlement.dealt_round import HandSetting, Seat
     from table_controller.rulebook.submission import Submission
-    from table_controller.rulebook.texts import PaytableLine, Pay, Paytable
+    from table_controller.rulebook.texts import Pay, Paytable, PaytableLine
 
 # Which columns a line may have; most have one.
 _ONE_PAY: Final = "pay"
@@ -103,9 +103,16 @@ def returned_result(
 
 
 def line_result(
-    terms: SettlementTerms, seat: Seat, wager: str, line: PaytableLine | None, won: Sequence[str], else_lost: Sequence[str],
-    hand: str = "", column: str = _ONE_PAY, see: Sequence[str] = (),
-) -> WagerResult:  # fmt: skip
+    terms: SettlementTerms,
+    seat: Seat,
+    wager: str,
+    line: PaytableLine | None,
+    won: Sequence[str],
+    else_lost: Sequence[str],
+    hand: str = "",
+    column: str = _ONE_PAY,
+    see: Sequence[str] = (),
+) -> WagerResult:
     """Return the result of a wager that its paytable line pays, or that is collected where no line fits."""
     table, cents = terms.table(wager), seat.wagers[wager]
     if line is None:
@@ -113,7 +120,9 @@ def line_result(
     pay = line_pay(line, column)
     see = tuple(dict.fromkeys((*see, *table.see)))
     if pay.push:
-        return msgspec.structs.replace(returned_result(seat, wager, won, hand, see=see), table=table.id, line=line.label)
+        return msgspec.structs.replace(
+            returned_result(seat, wager, won, hand, see=see), table=table.id, line=line.label
+        )
     paid = pay_at_odds(cents, pay.odds) if pay.odds else pay.fixed_cents or 0
     return WagerResult(
         seat=seat.number, wager=wager, outcome="wins", wager_cents=cents,
@@ -122,7 +131,9 @@ def line_result(
     )  # fmt: skip
 
 
-def envy_result(terms: SettlementTerms, seat: Seat, wager: str, of: Seat, line: PaytableLine, clauses: Sequence[str], hand: str) -> WagerResult:
+def envy_result(
+    terms: SettlementTerms, seat: Seat, wager: str, of: Seat, line: PaytableLine, clauses: Sequence[str], hand: str
+) -> WagerResult:
     """Return the result of an envy bonus: a fixed amount for another player's hand."""
     table = terms.table(wager)
     assert line.envy_cents is not None

@@ -12,11 +12,11 @@ from table_controller.journal.export import ExportManifest, write_export
 from table_controller.ledger.money import ACCOUNTS
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import Booked, MeterPlay, StateChanged, Prompt
+from table_controller.table.decisions import Booked, MeterPlay, Prompt, StateChanged
 from tests.support.box.money_adversary import draw_meter_act
+from tests.support.box.power_cuts import PowerCutTable, cut_at_next_claim, cut_at_random_point, new_decks, steps
 from tests.support.core.ideal_table import AUDITOR, FLOOR, TECH
 from tests.support.core.meters import PROGRESSIVES, choices
-from tests.support.box.power_cuts import PowerCutTable, cut_at_random_point, new_decks, cut_at_next_claim, steps
 from tests.support.oracles.second_ledger import SecondLedger
 from tools import verify_export
 
@@ -33,7 +33,9 @@ ROUNDS: Final = 6
 async def play(table: str, seed: int, rounds: int) -> tuple[list[Record], MeterRules, bool]:
     """Play rounds with power cuts and acts on the meter; return the records on disk and the initial meter rules."""
     rng = Random(f"{table} {seed}")
-    house = PowerCutTable(PROGRESSIVES[table][0], seed=seed, disk=Disk(seed), snapshot_every=120, choices=choices(table))
+    house = PowerCutTable(
+        PROGRESSIVES[table][0], seed=seed, disk=Disk(seed), snapshot_every=120, choices=choices(table)
+    )
     try:
         await house.open("blue", "red")
         context = house.controller.table.context

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from firmware_bridge.keys import save_key
-from simulators.engine.hosts.memory import MemoryHost
+from simulators.casino.device_bench import trust_for
 from simulators.casino.disk import Disk, DiskWriter
 from simulators.casino.power import SimulatedClock
-from simulators.casino.device_bench import trust_for
-from simulators.casino.table_layout import CHOICES, table_slots, make_machines
+from simulators.casino.table_layout import CHOICES, make_machines, table_slots
+from simulators.engine.hosts.memory import MemoryHost
 from table_controller.access import people_file
-from table_controller.controller.box import Box
-from table_controller.controller.plan import SlotPlan, Plan
+from table_controller.access.pin_check import PinChecker
 from table_controller.access.requests import read_request
 from table_controller.access.session import ClientSession
+from table_controller.controller.box import Box
+from table_controller.controller.plan import Plan, SlotPlan
 from table_controller.journal import records as rec
-from table_controller.access.pin_check import PinChecker
 from table_controller.rulebook import check_submission, edition
 
 if TYPE_CHECKING:
@@ -58,14 +58,22 @@ class BoxTestBench:
         file = folder / "people.json"
         for id_, role in ROLES.items():
             people_file.add_credential(file, id_, role, PIN, cost=CHEAP)
-        people_file.add_credential(file, "A9", "auditor", PIN, person="F1", cost=CHEAP)  # the floorperson's second credential
+        people_file.add_credential(
+            file, "A9", "auditor", PIN, person="F1", cost=CHEAP
+        )  # the floorperson's second credential
         checker = PinChecker(file, clock=lambda: self.clock.now()[1] / 1e9)
         places = tuple(
             SlotPlan(slot, machine.kind, partial(self._plug, slot), trust_for(machine), slot, self._key_file(machine))
             for slot, machine in self.machines.items()
         )
         self.plan = Plan(
-            "bench", rules, submission, places, checker, escalate_after_s=10.0, former_revocation_list=folder / "revoked.json"
+            "bench",
+            rules,
+            submission,
+            places,
+            checker,
+            escalate_after_s=10.0,
+            former_revocation_list=folder / "revoked.json",
         )
 
     def _plug(self, slot: str) -> Any:

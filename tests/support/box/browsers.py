@@ -6,7 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from simulators.casino.panel import PINS, people_file, serve_panel, make_silent_table, run_hands
+from simulators.casino.panel import PINS, make_silent_table, people_file, run_hands, serve_panel
 from tests.support.suite.required_tools import need_tool
 
 if TYPE_CHECKING:

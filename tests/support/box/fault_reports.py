@@ -48,8 +48,15 @@ def shuffler_report(what: d.HaltKind, segment: str | None = None, *, leg: int = 
              **more: Any) -> d.FaultReport:  # fmt: skip
     """Return a fault report of a shuffler with 53 cards."""
     fields: dict[str, Any] = {
-        "at_ns": 1, "complete": True, "machine": d.MachineIdentity("shuffler.1", "shuffler", "PB-S1", capabilities=("counts",)),
-        "halts": (d.MachineHalt(what, "Jam", leg, segment, 27, entered, left),), "levels": levels(), "currents": currents(),
-        "account": d.CardAccount(53, entered - left, left), "times": times(), "history": times(), "waited_us": 180_000,
-    }  # fmt: skip
+        "at_ns": 1,
+        "complete": True,
+        "machine": d.MachineIdentity("shuffler.1", "shuffler", "PB-S1", capabilities=("counts",)),
+        "halts": (d.MachineHalt(what, "Jam", leg, segment, 27, entered, left),),
+        "levels": levels(),
+        "currents": currents(),
+        "account": d.CardAccount(53, entered - left, left),
+        "times": times(),
+        "history": times(),
+        "waited_us": 180_000,
+    }
     return d.FaultReport(**(fields | more))

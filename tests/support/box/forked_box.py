@@ -24,7 +24,7 @@ from simulators.casino.power import NoCredentials
 from simulators.casino.table import CHOICES
 from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
-from table_controller.controller.plan import SlotPlan, Plan
+from table_controller.controller.plan import Plan, SlotPlan
 from table_controller.journal import reader
 from table_controller.journal.records import STEP, VERSION, decode_step
 from table_controller.journal.segment import JournalSegment
@@ -107,7 +107,9 @@ async def receive(reader: asyncio.StreamReader) -> tuple[Any, ...]:
 class ForkedBox:
     """One boot of the shipped box, until it is stopped or killed; people are behind a socket."""
 
-    def __init__(self, folder: Path, submission: Submission, kinds: dict[str, Any], points: CrashPoints, peer: Any) -> None:
+    def __init__(
+        self, folder: Path, submission: Submission, kinds: dict[str, Any], points: CrashPoints, peer: Any
+    ) -> None:
         self._folder = folder
         self._reader, self._writer = peer
         self._tasks: set[asyncio.Task[None]] = set()

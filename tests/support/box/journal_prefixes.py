@@ -120,7 +120,9 @@ def restart(floor: IdealTable, boot: int, rng: Random) -> None:
     assert floor.state.next_id > below
     assert before <= {hold.id for hold in floor.state.holds.values()}, "an error that was shown is not shown any more"
     assert all(slot.state != "in_service" for slot in floor.state.slots.values())
-    assert not floor.table.context.is_round_under_way or floor.table.context.is_round_stopped, "a round goes on by itself"
+    assert not floor.table.context.is_round_under_way or floor.table.context.is_round_stopped, (
+        "a round goes on by itself"
+    )
     if floor.state.holds or floor.table.context.is_round_under_way:
         assert floor.reasons_against_opening()
     doubtful = [(id_, issued.slot) for id_, issued in floor.state.commands.items()]

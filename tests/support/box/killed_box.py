@@ -15,16 +15,16 @@ from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from firmware_bridge.errors import LinkClosed
+from simulators.casino.winning_players import WinningPlayers
 from simulators.engine.control import write_trust_files
 from simulators.engine.hosts.pty import PtyHost
-from simulators.casino.winning_players import WinningPlayers
 from table_controller.journal import reader
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import BetAccepted
 from tests.support.box.forked_box import POINTS, SOCKET, receive, send
-from tests.support.box.power_cuts import BETTORS, PowerCutTable, LightWatch, choices_of, compare, decided, shown
+from tests.support.box.power_cuts import BETTORS, LightWatch, PowerCutTable, choices_of, compare, decided, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -190,9 +190,16 @@ class KilledBoxTable(PowerCutTable):
         self._server = await asyncio.start_unix_server(self.box.serve, self.folder / SOCKET)
         pairs = [f"{name}={machine.kind}" for name, machine in self.machines.items()]
         self._program = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "tests.support.box.forked_box", str(self.folder), GAME, json.dumps(self._chosen), *pairs,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        )  # fmt: skip
+            sys.executable,
+            "-m",
+            "tests.support.box.forked_box",
+            str(self.folder),
+            GAME,
+            json.dumps(self._chosen),
+            *pairs,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
         assert await self._line() == "ready"
         return self
 

@@ -118,7 +118,9 @@ class LockingTable:
 
     def _decided(self, at: int, seats: range) -> bool:
         asked = {p.seat for p in self.state.prompts.values() if p.kind == "seat_undecided"}
-        durable = len(self.house.step_log) > at and self.house.controller.durable_seq == self.house.controller.newest_seq
+        durable = (
+            len(self.house.step_log) > at and self.house.controller.durable_seq == self.house.controller.newest_seq
+        )
         return durable and all(self.state.progressive.seats[seat].latched or seat in asked for seat in seats)
 
     async def lock(self) -> LockedOut:

@@ -17,11 +17,11 @@ from table_controller.ledger.money import ACCOUNTS
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command
+from tests.support.box.journal_prefixes import _late_news, _mend, restart, resume_play
+from tests.support.box.journals import copy_as_cut, quick_folder
 from tests.support.box.recorded_table import RecordedTable
 from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR, OTHER_FLOOR, PEOPLE, TECH, next_change
-from tests.support.box.journals import copy_as_cut, quick_folder
 from tests.support.core.meters import PROGRESSIVES, choices
-from tests.support.box.journal_prefixes import _late_news, _mend, resume_play, restart
 from tests.support.oracles.second_ledger import SecondLedger
 from tools import verify_export
 

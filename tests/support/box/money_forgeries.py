@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from tests.support.box.recorded_table import RecordedTable
-from tests.support.core.ideal_table import DEALER
 from tests.support.box.export_forgeries import ForgedExport, Forgery
 from tests.support.box.journal_prefixes import resume_play
+from tests.support.box.recorded_table import RecordedTable
+from tests.support.core.ideal_table import DEALER
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,14 +107,18 @@ def _paid_after_not_winning(e: ForgedExport) -> int:
 
 def _validation_dropped(e: ForgedExport) -> int:
     place, event, _ = _asked(e, "hit_validate")
-    e.decided(place)[:] = [d for d in e.decided(place) if not (d["type"] == "StateChanged" and d["what"].startswith("hit "))]
+    e.decided(place)[:] = [
+        d for d in e.decided(place) if not (d["type"] == "StateChanged" and d["what"].startswith("hit "))
+    ]
     assert event["choice"] == "hand_pay"
     return _asked(e, "hand_pay")[0]
 
 
 def _confirmation_dropped(e: ForgedExport) -> int:
     place, _, _ = _asked(e, "hit_hand")
-    e.decided(place)[:] = [d for d in e.decided(place) if not (d["type"] == "StateChanged" and d["what"].startswith("hit "))]
+    e.decided(place)[:] = [
+        d for d in e.decided(place) if not (d["type"] == "StateChanged" and d["what"].startswith("hit "))
+    ]
     return _asked(e, "hit_light")[0]
 
 

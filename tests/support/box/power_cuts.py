@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from devices.bet_sensor.messages import Light
 from simulators.casino.disk import Disk
-from simulators.casino.table import CHOICES, CasinoTable
 from simulators.casino.journal_money_oracle import JournalMoneyOracle
-from simulators.casino.winning_players import WinningPlayers
+from simulators.casino.table import CHOICES, CasinoTable
 from simulators.casino.table_layout import keypad_and_sign
+from simulators.casino.winning_players import WinningPlayers
 from simulators.engine.virtual_time import run_virtual
 from simulators.world.chips import TRAY
 from table_controller.journal import records as rec
@@ -23,11 +23,11 @@ from table_controller.table.core import Table
 from table_controller.table.decisions import (
     BetAccepted,
     BetReturned,
-    HoldCleared,
     Finding,
-    HoldOpened,
     HitClaimed,
     HitRebooked,
+    HoldCleared,
+    HoldOpened,
     StateChanged,
 )
 from table_controller.table.hits import NO_WIN

@@ -15,9 +15,9 @@ from table_controller.journal.versions import digests_of
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, Decision, Prompt, RequestRefused
-from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR, PEOPLE, WILD_PROGRESSIVE, IdealTable
+from tests.support.box.journal_prefixes import restart, resume_play
 from tests.support.box.journals import copy_as_cut
-from tests.support.box.journal_prefixes import resume_play, restart
+from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR, PEOPLE, WILD_PROGRESSIVE, IdealTable
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,11 +11,11 @@ from table_controller.ledger.money import CENT
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import RequestRefused
+from tests.support.box.export_forgeries import ForgedExport, Forgery
+from tests.support.box.journal_prefixes import resume_play
 from tests.support.box.recorded_table import RecordedTable
 from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR, PEOPLE, TECH, next_change
-from tests.support.box.export_forgeries import ForgedExport, Forgery
 from tests.support.core.meters import choices
-from tests.support.box.journal_prefixes import resume_play
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -134,7 +134,9 @@ def play_envy_table(folder: Path) -> RecordedTable:
 # --- changing ---------------------------------------------------------------------------------------------------------
 
 
-def _transfers(e: ForgedExport, kind: str, accounts: tuple[str, str], number: int = 0) -> tuple[int, dict[str, Any], Any]:
+def _transfers(
+    e: ForgedExport, kind: str, accounts: tuple[str, str], number: int = 0
+) -> tuple[int, dict[str, Any], Any]:
     """Return the n-th entry of a kind that moves money this way: its place, the decision and the transfer."""
     matches = [
         (n, d, one)

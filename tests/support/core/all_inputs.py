@@ -118,7 +118,10 @@ def _devices(floor: IdealTable) -> Iterator[ev.Event]:
     number = floor.round_.number
     for seat in (1, 2):
         lock = floor.state.progressive.seats[seat].lock if seat in floor.state.progressive.seats else 1
-        yield from (ev.SeatLatched(seat, number, lock, 9, bet=True), ev.EarlierLatchReported(seat, number, lock, 9, bet=True))
+        yield from (
+            ev.SeatLatched(seat, number, lock, 9, bet=True),
+            ev.EarlierLatchReported(seat, number, lock, 9, bet=True),
+        )
         yield from (
             ev.SeatLockRefused(seat, lock),
             ev.BetSensed(seat, 9, placed=True),

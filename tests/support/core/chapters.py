@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from table_controller.table import events as ev
-from tests.support.suite.clauses import clauses
 from tests.support.core.ideal_table import DEALER, NO_MACHINES, SLOTS, WILD_PROGRESSIVE, IdealTable, signs_report
+from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
     from table_controller.rulebook.vocabulary import DeviceFact

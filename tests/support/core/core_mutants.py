@@ -8,9 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from table_controller.table import betting, core, dealing, decks, irregularities, orders, playing, service, shuffling
-from table_controller.table import deck_opening
-from table_controller.table import hold_steps
+from table_controller.table import (
+    betting,
+    core,
+    dealing,
+    deck_opening,
+    decks,
+    hold_steps,
+    irregularities,
+    orders,
+    playing,
+    service,
+    shuffling,
+)
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.context import Context
@@ -69,7 +79,9 @@ def _answer(table: dict[str, Any], kind: str, handler: Any) -> Callable[[pytest.
     return lambda patch, _model: patch.setitem(table, kind, handler)
 
 
-def _machine(name: str, states: tuple[str, ...], rows: list[list[str]]) -> Callable[[pytest.MonkeyPatch, SearchModel], None]:
+def _machine(
+    name: str, states: tuple[str, ...], rows: list[list[str]]
+) -> Callable[[pytest.MonkeyPatch, SearchModel], None]:
     """A machine has other transitions."""
     return lambda patch, _model: patch.setattr(mc, name, mc._machine(states, rows))
 
@@ -197,12 +209,16 @@ _NO_RELEASE: Final = [row for row in mc.DECK_TRANSITIONS if row[0] != "release"]
 
 CORE_MUTANTS: Final[dict[str, CoreMutant]] = {
     # Reasons against something that nobody looks at.
-    "unverified decks are opened": CoreMutant(HAND, SearchTrouble(people=True, orders=True), _without("deck_unverified")),
+    "unverified decks are opened": CoreMutant(
+        HAND, SearchTrouble(people=True, orders=True), _without("deck_unverified")
+    ),
     "old decks are opened": CoreMutant(HAND, SearchTrouble(ages=True), _without("deck_expired")),
     "rounds open beside an irregularity": CoreMutant(
         TWO, SearchTrouble(declared=("count_wrong",), slow=_SHUFFLER), _without("any_irregularity")
     ),
-    "a dead device stands unsigned": CoreMutant(ASIA, SearchTrouble(given_up=("shaker.1",)), _without("dead_device_unsigned")),
+    "a dead device stands unsigned": CoreMutant(
+        ASIA, SearchTrouble(given_up=("shaker.1",)), _without("dead_device_unsigned")
+    ),
     "old dice are armed": CoreMutant(ASIA, SearchTrouble(ages=True), _without("dice_not_fresh")),
     # Counts and reports that are trusted too little or too much.
     "a wrong count of the shuffler is right": CoreMutant(
@@ -212,9 +228,13 @@ CORE_MUTANTS: Final[dict[str, CoreMutant]] = {
     "a wrong count of the shoe is right": CoreMutant(
         ASIA, SearchTrouble(counts=("shoe.1",)), _handle(ev.ShoeLoaded, _load_accepted)
     ),
-    "a short stack is whole": CoreMutant(ASIA, SearchTrouble(counts=("shoe.1",)), _handle(ev.StackOut, _stack_accepted)),
+    "a short stack is whole": CoreMutant(
+        ASIA, SearchTrouble(counts=("shoe.1",)), _handle(ev.StackOut, _stack_accepted)
+    ),
     "nobody counts what was put together": CoreMutant(
-        HAND, SearchTrouble(people=True, orders=True), _answer(hold_steps._ANSWERS, "cards_together", _together_uncounted)
+        HAND,
+        SearchTrouble(people=True, orders=True),
+        _answer(hold_steps._ANSWERS, "cards_together", _together_uncounted),
     ),
     "a spread deck is a verified deck": CoreMutant(
         HAND, SearchTrouble(people=True, orders=True), _answer(core._ANSWERS, "opening", _spread_is_a_look)
@@ -235,7 +255,9 @@ CORE_MUTANTS: Final[dict[str, CoreMutant]] = {
     "a late chip is a bet": CoreMutant(
         BETS, SearchTrouble(bets=True, slow=("bet_sensor.1",), variety=True), _handle(ev.LateBet, _late_counts)
     ),
-    "an undecided seat has bet": CoreMutant(BETS, SearchTrouble(bets=True, slow=("bet_sensor.1",)), _first(_undecided_latched)),
+    "an undecided seat has bet": CoreMutant(
+        BETS, SearchTrouble(bets=True, slow=("bet_sensor.1",)), _first(_undecided_latched)
+    ),
     # Irregularities.
     "a hold ends without its acknowledgement": CoreMutant(ASIA, SearchTrouble(links=_SHUFFLER), _first(_hold_lost)),
     "a void round keeps its wagers": CoreMutant(
@@ -268,7 +290,9 @@ CORE_MUTANTS: Final[dict[str, CoreMutant]] = {
         HAND, SearchTrouble(orders=True), _answer(orders._ORDERS, "remove_deck", _removed_at_once)
     ),
     "a deck that must be shuffled again never comes out": CoreMutant(
-        ASIA, SearchTrouble(declared=("count_wrong",), slow=_SHUFFLER), _answer(hold_steps._ANSWERS, "let_out", _nothing)
+        ASIA,
+        SearchTrouble(declared=("count_wrong",), slow=_SHUFFLER),
+        _answer(hold_steps._ANSWERS, "let_out", _nothing),
     ),
     "no way from held to stacked": CoreMutant(
         ASIA, SearchTrouble(declared=("count_wrong",)), _machine("DECK", mc.DECK_STATES, _NO_RELEASE)

@@ -13,7 +13,7 @@ from tests.support.oracles.table_monitor import TableMonitor
 
 if TYPE_CHECKING:
     from table_controller.ledger.hits import Hit
-    from table_controller.ledger.money import MoneyEntry, MoneyBook
+    from table_controller.ledger.money import MoneyBook, MoneyEntry
     from table_controller.table.decisions import Decision
 
 
@@ -70,7 +70,9 @@ class BettingTable(IdealTable):
         assert hit is not None
         return hit
 
-    def answer_for_seat(self, kind: str, seat: int, choice: str | None = None, seats: tuple[int, ...] = ()) -> list[Decision]:
+    def answer_for_seat(
+        self, kind: str, seat: int, choice: str | None = None, seats: tuple[int, ...] = ()
+    ) -> list[Decision]:
         """Answer the prompt of a kind for a seat."""
         (prompt,) = (each for each in self.prompts(kind) if each.seat == seat)
         given = seats or (self._seats(prompt) if prompt.seats and choice is None else ())

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from table_controller.rulebook import check_submission
 from table_controller.rulebook import edition as committed
-from table_controller.table import dealing, shuffling, stub
-from table_controller.table import progressive_bets
+from table_controller.table import dealing, progressive_bets, shuffling, stub
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
@@ -232,8 +231,14 @@ class IdealTable:
             self.play(until=there)
         raise AssertionError(f"the round does not come to {phase}: it is {self.phase}, {self.prompts()}")
 
-    def answer_prompt(self, kind: str, choice: str | None = None, number: int | None = None, who: ev.Person | None = None,
-            seats: tuple[int, ...] = ()) -> list[Decision]:  # fmt: skip
+    def answer_prompt(
+        self,
+        kind: str,
+        choice: str | None = None,
+        number: int | None = None,
+        who: ev.Person | None = None,
+        seats: tuple[int, ...] = (),
+    ) -> list[Decision]:
         """Answer the single open prompt of a kind, without reactions."""
         prompt = self.prompt(kind)
         if number is None and prompt.number and choice in (None, prompt.choices[0]):
@@ -275,7 +280,9 @@ class IdealTable:
         shuffler = self.state.slots.get("shuffler.1")
         waiting = [d for d in self.state.decks.values() if shuffling.is_waiting(self.table.context, d)]
         used = mc.IDLE if self.state.dealing == "continuous_shuffler" else None
-        back = [d for d in self.state.decks.values() if d.state == mc.IN_PLAY and self.state.book.balance(d.name, "rack")]
+        back = [
+            d for d in self.state.decks.values() if d.state == mc.IN_PLAY and self.state.book.balance(d.name, "rack")
+        ]
         if not self.loads_shuffler or shuffler is None or shuffler.state != "in_service" or self.state.holds:
             return
         if (self.state.shuffling == "machine" and shuffler.deck is None and waiting and not shuffler.intake) or (

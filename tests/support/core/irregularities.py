@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from devices.service import IN_SERVICE
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import Command, HoldOpened, StateChanged, RequestRefused, WagersReturned
-from tests.support.core.ruling_scripts import RULING_SCRIPTS
+from table_controller.table.decisions import Command, HoldOpened, RequestRefused, StateChanged, WagersReturned
 from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR, PEOPLE, decisions_of
-from tests.support.core.setups import KINDS, restored_copy, table_at, kind_of
+from tests.support.core.ruling_scripts import RULING_SCRIPTS
+from tests.support.core.setups import KINDS, kind_of, restored_copy, table_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -383,7 +383,9 @@ def check(cell: CaseCell, *, whole: bool = True) -> None:
     words = {"deck": deck, "rest": place, "seen": seen}
     if script.at_once or len(every) == 1:  # with two irregularities the other one may have voided the round
         assert moves_text(decided) == _expected_lines(script.at_once, words)
-    assert follow_ruling(floor, matching[0], cell.choice, press=whole) == _expected_lines(script.branches[cell.choice], words)
+    assert follow_ruling(floor, matching[0], cell.choice, press=whole) == _expected_lines(
+        script.branches[cell.choice], words
+    )
     if whole:
         _goes_on(floor, cell, under_way=under_way, void="round: void" in script.at_once + script.branches[cell.choice])
 

@@ -17,8 +17,8 @@ from table_controller.controller import driver_commands
 from table_controller.controller.device_events import translate
 from table_controller.table import events as ev
 from table_controller.table.decisions import Command
-from tests.support.core.ideal_table import DEALER, decisions_of
 from tests.support.core.hits import BettingTable
+from tests.support.core.ideal_table import DEALER, decisions_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,7 +87,9 @@ class LatchHost:
             self.table.restore(self._moments[seat.moment])
             decided = run()
             frames = tuple(
-                driver_commands.start_command(m.KIND, _Writer(), command) for command in decisions_of(Command, decided) if command.slot == SLOT
+                driver_commands.start_command(m.KIND, _Writer(), command)
+                for command in decisions_of(Command, decided)
+                if command.slot == SLOT
             )
             known = self._taken[seat.moment, what] = self._seat(), frames
         return known

@@ -136,7 +136,9 @@ class Explorer:
         for frame in dict.fromkeys(world.to_host):
             yield from self._fates(world, frame, "to_host", self._at_host)
 
-    def _fates(self, world: Moment, frame: Any, direction: str, arrive: Callable[[Moment, Any], Moment]) -> Iterator[Step]:
+    def _fates(
+        self, world: Moment, frame: Any, direction: str, arrive: Callable[[Moment, Any], Moment]
+    ) -> Iterator[Step]:
         frames = list(getattr(world, direction))
         frames.remove(frame)
         name = _name(frame)

@@ -11,7 +11,7 @@ from table_controller.ledger.money import DOLLAR
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, Prompt
-from table_controller.table.state import RACK, TRAY, Deck, Hold, IssuedCommand, SlotState, ReturnProcedure
+from table_controller.table.state import RACK, TRAY, Deck, Hold, IssuedCommand, ReturnProcedure, SlotState
 from tests.support.core.ideal_table import DEALER
 from tests.support.core.setups import BURNED, HIT, NEW_DEALER, NEW_SHOE, table_at
 

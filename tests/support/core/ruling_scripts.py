@@ -215,7 +215,9 @@ RULING_SCRIPTS: Final[dict[str, RulingScript]] = {
         "",
         {"": _steps("dealer dealer_hand_reset", "floorperson seat_reopened", _ACK)},
     ),
-    "FINISH": RulingScript("finish_after_reshuffle", "", {"": _steps("dealer rack_shuffled", "dealer card_burned", _ACK)}),
+    "FINISH": RulingScript(
+        "finish_after_reshuffle", "", {"": _steps("dealer rack_shuffled", "dealer card_burned", _ACK)}
+    ),
     # A deck that is not whole.
     "COUNT": RulingScript(_HOLD, "deck {deck}: held", _count(_COUNT, _VERIFIED, _REMOVED), stops_round=False),
     "COUNT_STORED": RulingScript(
@@ -241,9 +243,13 @@ RULING_SCRIPTS: Final[dict[str, RulingScript]] = {
     "RESHUFFLE_DEAD": RulingScript("reshuffle", "", {"": _steps(_COUNTED, _ACK)}, stops_round=False),
     "LOOK": RulingScript("reshuffle", "", {"": _ACK}, stops_round=False),
     "EMPTIED": RulingScript("reshuffle continue_round", "", {"": _steps(_COUNTED, _ACK)}, stops_round=False),
-    "EMPTIED_FAULTED": RulingScript("reshuffle continue_round", "", {"": _steps(_COUNTED, _CLEARED, _ACK)}, stops_round=False),
+    "EMPTIED_FAULTED": RulingScript(
+        "reshuffle continue_round", "", {"": _steps(_COUNTED, _CLEARED, _ACK)}, stops_round=False
+    ),
     "LOOK_ON": RulingScript("reshuffle continue_round", "", {"": _ACK}, stops_round=False),
-    "SIGN": RulingScript("sign_out_of_order", "", {"": _steps("floorperson sign_seen covered/signed", _ACK)}, stops_round=False),
+    "SIGN": RulingScript(
+        "sign_out_of_order", "", {"": _steps("floorperson sign_seen covered/signed", _ACK)}, stops_round=False
+    ),
     "SIGN_STOPS": RulingScript("sign_out_of_order", "", {"": _steps("floorperson sign_seen covered/signed", _ACK)}),
     # A continuous shuffler holds the batch of the round.
     "RESHUFFLE_STOPS": RulingScript("reshuffle", "", {"": _steps(_OUT, _COUNTED, _ACK)}),

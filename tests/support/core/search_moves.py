@@ -10,13 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.service import ABSENT, CLEARED, FAULTED, IN_SERVICE, SIGNED, UNSIGNED, UNVERIFIED
-from table_controller.table import dealing, shuffling, stub
-from table_controller.table import progressive_bets
+from table_controller.table import dealing, progressive_bets, shuffling, stub
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from tests.support.core.ideal_table import DEALER, FLOOR, OTHER_FLOOR, PEOPLE, TECH, next_change, signs_report
-from tests.support.oracles.table_monitor import TableMonitor
 from tests.support.core.search_trouble import SHAKER, SearchMove, SearchTrouble, troubles
+from tests.support.oracles.table_monitor import TableMonitor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -235,7 +234,10 @@ class SearchModel:
             case "shuffle":
                 yield "sorted", (ev.ShuffleEnded(slot, None, shuffled=False),)
             case "load" if c.state.dealing == "continuous_shuffler":
-                yield "one less", (ev.DiscardsTakenIn(slot, c.state.book.balance(c.state.slots[slot].deck or "", "rack") - 1),)
+                yield (
+                    "one less",
+                    (ev.DiscardsTakenIn(slot, c.state.book.balance(c.state.slots[slot].deck or "", "rack") - 1),),
+                )
             case "load" if c.state.dealing == "automated_shoe":
                 yield "short", (ev.ShoeLoaded(slot, self.whole - 1),)
             case "dispense":

@@ -6,7 +6,7 @@ from typing import Any
 
 from table_controller import rulebook
 from table_controller.rulebook.cards import parse_cards
-from table_controller.rulebook.settlement.dealt_round import WagerResult, DealtRound, Seat
+from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, WagerResult
 from table_controller.rulebook.settlement.round_settlement import settle
 from table_controller.rulebook.settlement.terms import SettlementTerms
 

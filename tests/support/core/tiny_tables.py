@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tests.support.core.ideal_table import WILD_PROGRESSIVE
 from tests.support.core.search_moves import SearchModel
-from tests.support.core.tiny_editions import tiny_table
 from tests.support.core.search_trouble import SearchTrouble
+from tests.support.core.tiny_editions import tiny_table
 
 if TYPE_CHECKING:
     from table_controller.rulebook.vocabulary import DeviceFact

@@ -8,8 +8,8 @@ import pytest
 
 from table_controller.table import events as ev
 from table_controller.table.decisions import Command, Prompt
-from tests.support.suite.clauses import clauses
 from tests.support.core.ideal_table import IdealTable
+from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
     from collections.abc import Callable

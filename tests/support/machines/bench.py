@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from devices.kinds import SHUFFLER, D, Kind, V
+from simulators.casino.device_bench import DeviceBench, M, ShufflerBench
 from simulators.engine.hosts.memory import MemoryHost
-from simulators.casino.device_bench import M, ShufflerBench, DeviceBench
 from simulators.kinds.shuffler.continuous_machine import SimulatedContinuousShuffler
 from simulators.kinds.shuffler.machine import SimulatedShuffler
 

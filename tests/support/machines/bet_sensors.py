@@ -12,8 +12,8 @@ from devices.kinds import BET_SENSOR
 from simulators.casino.device_bench import DeviceBench
 from simulators.kinds.bet_sensor.machine import CHIPS, SimulatedBetSensor
 from simulators.world.chips import Chips
-from tests.support.machines.card_checks import ask_until_answered, until_true
 from tests.support.machines.bench import device_bench
+from tests.support.machines.card_checks import ask_until_answered, until_true
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -7,23 +7,23 @@ from itertools import count
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from devices.conformance.bench import ConformanceBench
+from devices.conformance.requirements import Requirement, RequirementVerdict, applicable, model_profile, requirements_of
+from devices.conformance.runner import Runner, identify_device
 from devices.kinds import kind_named
 from firmware_bridge.handshake import Trust
 from simulators.engine.hosts.memory import MemoryHost
 from simulators.engine.machine import approved_firmware
 from simulators.kinds.models import MODELS, make_machine
 from simulators.mutants import apply_mutant
-from devices.conformance.bench import ConformanceBench
-from devices.conformance.requirements import Requirement, RequirementVerdict, applicable, model_profile, requirements_of
-from devices.conformance.runner import Runner, identify_device
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
 
+    from devices.conformance.operators import ManualStep, Operator
+    from devices.conformance.report import RequirementResult
     from firmware_bridge.keys import DeviceKey
     from simulators.engine.machine import SimulatedMachine
-    from devices.conformance.operators import Operator, ManualStep
-    from devices.conformance.report import RequirementResult
 
 
 class MachineOperator:

@@ -9,8 +9,8 @@ import pytest
 from devices.shuffler.state import verdict
 from firmware_bridge.errors import CommandFailed, CommandRefused
 from simulators.kinds.shuffler.continuous_firmware import CHUTE_ROOM
-from tests.support.machines.card_checks import get_all_cards_out, ask_until_answered, run_command
-from tests.support.machines.continuous_store import FEW, count_set, check_inventory
+from tests.support.machines.card_checks import ask_until_answered, get_all_cards_out, run_command
+from tests.support.machines.continuous_store import FEW, check_inventory, count_set
 
 if TYPE_CHECKING:
     from devices.shuffler import messages as m

@@ -10,9 +10,9 @@ from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault, CommandFailed
 from simulators.kinds.shuffler.continuous_firmware import CHUTE_ROOM
 from simulators.world.table import IN_PLAY, RAIL, TRAY
-from tests.support.machines.card_checks import ask_until_answered, run_command, in_chute
-from tests.support.machines.disturbed_shuffler import DisturbedShuffler
+from tests.support.machines.card_checks import ask_until_answered, in_chute, run_command
 from tests.support.machines.continuous_store import keep_cards
+from tests.support.machines.disturbed_shuffler import DisturbedShuffler
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable

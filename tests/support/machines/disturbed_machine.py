@@ -58,7 +58,9 @@ class DisturbedMachine(ABC):
         if reported is None:
             self.figures["looks that found it unknown"] += 1
         elif reported != truth:
-            assert abs(truth - reported) <= self._doubles, f"{reported} cards are reported as {what}, the truth is {truth}"
+            assert abs(truth - reported) <= self._doubles, (
+                f"{reported} cards are reported as {what}, the truth is {truth}"
+            )
             self.figures["looks while a pair counted as one, unseen"] += 1
 
     def disturbances(self) -> list[str]:

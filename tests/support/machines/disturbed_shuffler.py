@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from devices.shuffler import messages as m
-from tests.support.machines.disturbed_machine import DisturbedMachine
 from tests.support.machines.card_checks import check_reported_cards, run_command
+from tests.support.machines.disturbed_machine import DisturbedMachine
 
 if TYPE_CHECKING:
     from tests.support.machines.bench import ShufflerTestBench

@@ -10,8 +10,8 @@ from devices.shoe.state import verdict
 from firmware_bridge.errors import BadFault, CommandRefused
 from simulators.world.cards import COVER
 from simulators.world.table import TRAY
-from tests.support.machines.disturbed_machine import DisturbedMachine
 from tests.support.machines.card_checks import ask_until_answered, run_command, until_true
+from tests.support.machines.disturbed_machine import DisturbedMachine
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

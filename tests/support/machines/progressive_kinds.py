@@ -12,8 +12,8 @@ from simulators.casino.device_bench import DeviceBench
 from simulators.kinds.bet_sensor.machine import SimulatedBetSensor
 from simulators.kinds.keypad.machine import SimulatedKeypad
 from simulators.kinds.meter_sign.machine import SimulatedMeterSign
-from tests.support.machines.card_checks import run_command
 from tests.support.machines.bench import device_bench
+from tests.support.machines.card_checks import run_command
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -11,8 +11,8 @@ from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault
 from simulators.world.cards import COVER
 from simulators.world.table import LAYOUT, RAIL, TRAY
-from tests.support.machines.disturbed_machine import DisturbedMachine
 from tests.support.machines.card_checks import ask_until_answered, run_command, until_true
+from tests.support.machines.disturbed_machine import DisturbedMachine
 from tests.support.machines.shoes import check_reported_cards, in_slot
 
 if TYPE_CHECKING:
@@ -46,7 +46,11 @@ class ShoeSoak(DisturbedMachine):
     async def play(self) -> None:
         """One block: load, stacks, stub, with faults; then the comparison with the simulated world, and the repair."""
         b, rng, first_event = self.b, self.rng, len(self.b.events)
-        self._calm = rng.random() < 0.25 and not self.places_with_cards() and (await ask_until_answered(b, b.driver.status)).counts_certain
+        self._calm = (
+            rng.random() < 0.25
+            and not self.places_with_cards()
+            and (await ask_until_answered(b, b.driver.status)).counts_certain
+        )
         b.machine.mechanics._pending.clear()
         size, pairs = b.machine.world.playing_cards(b.machine.mechanics.intake), self._doubles
         await self._step(b.driver.load, 6.0)

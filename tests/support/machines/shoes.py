@@ -14,8 +14,8 @@ from firmware_bridge.errors import CommandRefused
 from simulators.casino.device_bench import DeviceBench
 from simulators.kinds.shoe.machine import SimulatedManualShoe, SimulatedShoe
 from simulators.world.table import TRAY
-from tests.support.machines.card_checks import ask_until_answered, run_command
 from tests.support.machines.bench import device_bench
+from tests.support.machines.card_checks import ask_until_answered, run_command
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

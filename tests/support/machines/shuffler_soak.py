@@ -12,7 +12,7 @@ from devices.shuffler import messages as m
 from devices.shuffler.state import verdict
 from firmware_bridge.commands import Outcome
 from simulators.world.table import IN_PLAY, RAIL, TRAY
-from tests.support.machines.card_checks import ask_until_answered, behind_gate, run_command, faces_behind_gate
+from tests.support.machines.card_checks import ask_until_answered, behind_gate, faces_behind_gate, run_command
 from tests.support.machines.disturbed_shuffler import DisturbedShuffler
 
 if TYPE_CHECKING:

@@ -31,7 +31,9 @@ async def begin_in_state(b: ShufflerTestBench, command: Command, state: m.State)
     raise AssertionError(f"never {state.name}")
 
 
-async def refusal_reason(b: ShufflerTestBench, command: Command, running: asyncio.Task[object] | None = None) -> m.Reason:
+async def refusal_reason(
+    b: ShufflerTestBench, command: Command, running: asyncio.Task[object] | None = None
+) -> m.Reason:
     """Give a command and return why it is refused, NONE if it is not; `running` is waited for, however it ends."""
     reason = m.Reason.NONE
     try:

@@ -13,7 +13,12 @@ from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault, CommandFailed, CommandRefused, LinkError, OutcomeUnknown, Revoked
 from simulators.kinds.shaker.mechanics import SHAKE_THRESHOLD
 from tests.support.machines.card_checks import ask_until_answered
-from tests.support.machines.start_devices import check_reported_place, reported, check_reported_number, check_reported_dice
+from tests.support.machines.start_devices import (
+    check_reported_dice,
+    check_reported_number,
+    check_reported_place,
+    reported,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -320,4 +325,8 @@ class ButtonSoak(StartDeviceSoak):
         assert (await check_reported_place(b)).place == place
 
 
-SOAKS: Final[dict[str, Callable[[Any, Random], StartDeviceSoak]]] = {"shaker": ShakerSoak, "rng": RngSoak, "button": ButtonSoak}
+SOAKS: Final[dict[str, Callable[[Any, Random], StartDeviceSoak]]] = {
+    "shaker": ShakerSoak,
+    "rng": RngSoak,
+    "button": ButtonSoak,
+}

@@ -20,8 +20,8 @@ from simulators.casino.device_bench import DeviceBench
 from simulators.kinds.button.machine import SimulatedButton
 from simulators.kinds.rng.machine import SimulatedRng
 from simulators.kinds.shaker.machine import SimulatedShaker
-from tests.support.machines.card_checks import ask_until_answered, run_command
 from tests.support.machines.bench import device_bench
+from tests.support.machines.card_checks import ask_until_answered, run_command
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.kinds import SHUFFLER
 from firmware_bridge.transport.ports import open_port
-from simulators.engine.hosts.usb import UsbHost
 from simulators.casino.device_bench import DeviceBench
+from simulators.engine.hosts.usb import UsbHost
 from simulators.kinds.shuffler.machine import SimulatedShuffler
 from simulators.usbip.device import UsbDevice
 from simulators.usbip.server import UsbIpServer
-from tests.support.machines.card_checks import until_true
 from tests.support.machines.bench import LADDER, ShufflerTestBench
+from tests.support.machines.card_checks import until_true
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -20,7 +20,9 @@ _CHECKED: Final = (
 )  # fmt: skip
 
 
-def schema_errors(value: Any, schema: dict[str, Any], root: dict[str, Any] | None = None, where: str = "$") -> list[str]:
+def schema_errors(
+    value: Any, schema: dict[str, Any], root: dict[str, Any] | None = None, where: str = "$"
+) -> list[str]:
     """Return what does not fit, each with its place."""
     root = schema if root is None else root
     unknown = set(schema) - {*_DESCRIPTIVE, *_CHECKED, "allowed"}

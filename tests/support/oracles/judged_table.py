@@ -13,7 +13,7 @@ from devices.service import ABSENT, CLEARED, FAULTED, IN_SERVICE, SIGNED, UNSIGN
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
-from table_controller.table.decisions import Command, StateChanged, Prompt, PromptClosed, RequestRefused
+from table_controller.table.decisions import Command, Prompt, PromptClosed, RequestRefused, StateChanged
 from tests.support.core.ideal_table import DEALER, FLOOR, PEOPLE, TECH, IdealTable, signs_report
 from tests.support.oracles.table_monitor import TableMonitor
 
@@ -241,4 +241,6 @@ class JudgedTable(IdealTable):
 
     def obstacles_text(self) -> str:
         """Return what blocks the table."""
-        return f"{self.phase}: {self.reasons_against_opening()}\n{self.prompts()}\n{self.state.holds}\n{self.state.decks}"
+        return (
+            f"{self.phase}: {self.reasons_against_opening()}\n{self.prompts()}\n{self.state.holds}\n{self.state.decks}"
+        )

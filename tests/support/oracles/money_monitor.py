@@ -63,7 +63,11 @@ class MoneyMonitor(msgspec.Struct):
         assert sum(ours.values()) == 0, f"the accounts sum to {sum(ours.values())}"
         if void:
             self._void(ours)
-        if self.owed is not None and self.entries and any(isinstance(d, (de.Booked, de.StateChanged)) for d in decisions):
+        if (
+            self.owed is not None
+            and self.entries
+            and any(isinstance(d, (de.Booked, de.StateChanged)) for d in decisions)
+        ):
             due = {account: amount for account, amount in self.owed.accounts().items() if amount}
             assert ours == due, f"the accounts hold {ours}, and {due} is owed"
 
@@ -144,7 +148,9 @@ class MoneyMonitor(msgspec.Struct):
                 self._over()
             case de.Command(act="light"):
                 seat = int(decision.slot.rpartition(".")[2])
-                assert self.bet_states.get(seat) == "accepted", f"the light of seat {seat} comes before its bet is booked"
+                assert self.bet_states.get(seat) == "accepted", (
+                    f"the light of seat {seat} comes before its bet is booked"
+                )
             case de.WagersReturned(seat=None):
                 self.settles = "progressive" in decision.settled
                 return not self.settles
@@ -178,10 +184,19 @@ class MoneyMonitor(msgspec.Struct):
 
     def _over(self) -> None:
         """The round ended: every bet has ended once, every hit was paid."""
-        assert set(self.bet_states.values()) <= {"lost", "won", "returned"}, f"a bet was never settled: {self.bet_states}"
+        assert set(self.bet_states.values()) <= {"lost", "won", "returned"}, (
+            f"a bet was never settled: {self.bet_states}"
+        )
         won = sorted(seat for seat, fate in self.bet_states.items() if fate == "won")
         assert sorted(self.hits.values()) == won == sorted(self.paid), "a hit was not paid, or not won"
-        self.bet_states, self.hits, self.paid, self.documented, self.settles, self.hit_states = {}, {}, [], False, False, {}
+        self.bet_states, self.hits, self.paid, self.documented, self.settles, self.hit_states = (
+            {},
+            {},
+            [],
+            False,
+            False,
+            {},
+        )
 
 
 def _falls(moved: de.StateChanged) -> bool:

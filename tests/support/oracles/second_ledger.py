@@ -10,7 +10,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from table_controller.table import events as ev
-from table_controller.table.decisions import BetAccepted, BetReturned, Booked, HoldOpened, MeterPlay, RequestRefused, WagersReturned
+from table_controller.table.decisions import (
+    BetAccepted,
+    BetReturned,
+    Booked,
+    HoldOpened,
+    MeterPlay,
+    RequestRefused,
+    WagersReturned,
+)
 
 if TYPE_CHECKING:
     from table_controller.ledger.meter import Award, MeterRules
@@ -106,7 +114,9 @@ class SecondLedger:
         unit, rules = self.rules.unit, self.rules
         part = unit * self.rate_bp // 10_000
         room = max(0, self.limit - self.fold().meter)
-        self.bets[seat] = SecondLedgerBet(unit, min(part, room), unit * rules.reserve_bp // 10_000, part - min(part, room))
+        self.bets[seat] = SecondLedgerBet(
+            unit, min(part, room), unit * rules.reserve_bp // 10_000, part - min(part, room)
+        )
         self.seen |= {"bet"} | ({"overflow"} if part > room else set())
 
     def _answered(self, prompt: Prompt, answer: ev.Answer, decisions: list[Decision]) -> None:
@@ -150,7 +160,9 @@ class SecondLedger:
         """Bets went back: nothing of them, of their claims or of their envy was ever there."""
         seats = [each.seat for each in decisions if isinstance(each, BetReturned)]
         void = {each.seat for each in decisions if isinstance(each, WagersReturned) and each.seat is not None}
-        irregularities = [each for each in decisions if isinstance(each, HoldOpened) and each.trigger == "bet_without_wager"]
+        irregularities = [
+            each for each in decisions if isinstance(each, HoldOpened) and each.trigger == "bet_without_wager"
+        ]
         void |= {each.seat for each in irregularities if each.seat is not None}
         whole = [each for each in decisions if isinstance(each, WagersReturned) and each.seat is None]
         if any("progressive" not in each.settled for each in whole):

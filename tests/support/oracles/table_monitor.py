@@ -9,13 +9,13 @@ import msgspec
 from devices.service import UNSIGNED
 from table_controller.table import events as ev
 from table_controller.table.decisions import (
-    HoldCleared,
     Command,
+    HoldCleared,
     HoldOpened,
-    StateChanged,
     Prompt,
     PromptClosed,
     RequestRefused,
+    StateChanged,
     WagersReturned,
 )
 from tests.support.oracles.money_monitor import MoneyMonitor
@@ -339,7 +339,9 @@ class TableMonitor(msgspec.Struct):
 
     def _given_up(self, decisions: list[Decision]) -> None:
         """A device that is out of order is stopped; nothing waits for what it was dealing."""
-        for given in [d.what.partition(" ")[2] for d in decisions if isinstance(d, StateChanged) and d.state == UNSIGNED]:
+        for given in [
+            d.what.partition(" ")[2] for d in decisions if isinstance(d, StateChanged) and d.state == UNSIGNED
+        ]:
             dealt = [id_ for id_, slot in self.moving.items() if slot == given]
             stopped = any(isinstance(d, Command) and d.act == "stop" and d.slot == given and d.safe for d in decisions)
             assert stopped or not dealt, f"{given} is out of order, and deals on"

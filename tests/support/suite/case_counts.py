@@ -45,5 +45,7 @@ def begin_test() -> None:
 def cases_of(test: object) -> int:
     """Return the number of cases of the last test: drawn ones, or else the counts of its module."""
     code, names = getattr(test, "__code__", None), getattr(test, "__globals__", {})
-    used = [names[name] for name in (code.co_names if code is not None else ()) if isinstance(names.get(name), CaseCount)]
+    used = [
+        names[name] for name in (code.co_names if code is not None else ()) if isinstance(names.get(name), CaseCount)
+    ]
     return _Tally.cases or sum(used) or 1

@@ -40,7 +40,9 @@ def varies_by_lap(item: pytest.Item) -> bool:
     """Return whether a proof tries other cases in another lap: then its module counts cases."""
     names = vars(getattr(item, "module", case_counts))
     return "LAP" in names or any(
-        each is known for each in names.values() for known in (case_counts, case_counts.count_cases, case_counts.draw_seeds)
+        each is known
+        for each in names.values()
+        for known in (case_counts, case_counts.count_cases, case_counts.draw_seeds)
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 import tests
-from devices.message_registry import LINK_MESSAGES, KIND_MESSAGES, union_members
+from devices.message_registry import KIND_MESSAGES, LINK_MESSAGES, union_members
 from firmware_bridge.messages import Message, tag_of
 
 FOLDER: Final = Path(tests.__file__).parent / "wire" / "golden"

@@ -13,13 +13,13 @@ from firmware_bridge.framer import Framer
 from firmware_bridge.messages import DeviceHello, Message, decoder, encode
 from firmware_bridge.seal import Sealer
 from firmware_bridge.transport.memory import MemoryTransport, memory_pair
-from simulators.engine.device_clock import DeviceClock
 from simulators.engine.board import Board
+from simulators.engine.device_clock import DeviceClock
 from simulators.kinds.shuffler.continuous_firmware import ContinuousFirmware
-from simulators.kinds.shuffler.firmware import ShufflerFirmware
-from simulators.world.cards import World
 from simulators.kinds.shuffler.continuous_mechanics import ContinuousMechanics
+from simulators.kinds.shuffler.firmware import ShufflerFirmware
 from simulators.kinds.shuffler.mechanics import ONE_BATCH, ShufflerMechanics
+from simulators.world.cards import World
 from tests.support.wire.golden import GOLDEN
 
 if TYPE_CHECKING:
@@ -93,9 +93,15 @@ class GoldenMachine:
             self.firmware = ShufflerFirmware(self.mechanics, Random(2), identifies=False)
         hello = DECODER_OF_HELLO.decode(SHAKE["device_hello"])
         self.board = Board(
-            hello, SHAKE["key"], m.ToContinuousShuffler if continuous else m.ToCycleShuffler, self.firmware.handle, self.firmware.boot,
-            clock, _GoldenRandom(3), lambda _: challenge,
-        )  # fmt: skip
+            hello,
+            SHAKE["key"],
+            m.ToContinuousShuffler if continuous else m.ToCycleShuffler,
+            self.firmware.handle,
+            self.firmware.boot,
+            clock,
+            _GoldenRandom(3),
+            lambda _: challenge,
+        )
         self.firmware.board = self.board
         world.make_deck("tray", "blue")
         self.board.power_on()

@@ -11,9 +11,9 @@ from table_controller.rulebook import check_submission
 from table_controller.rulebook import edition as committed
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import Command, StateChanged, Prompt, RequestRefused
-from tests.support.core.ideal_table import DEALER, FLOOR, commanded_acts, found_irregularity, decisions_of, refusal_text
-from tests.support.core.two_games import ASIA, both, each_method, make_table, end_with, leave_unanswered
+from table_controller.table.decisions import Command, Prompt, RequestRefused, StateChanged
+from tests.support.core.ideal_table import DEALER, FLOOR, commanded_acts, decisions_of, found_irregularity, refusal_text
+from tests.support.core.two_games import ASIA, both, each_method, end_with, leave_unanswered, make_table
 
 if TYPE_CHECKING:
     from tests.support.core.ideal_table import IdealTable
@@ -241,4 +241,6 @@ def test_stacks_of_places_without_a_wager_are_racked_before_play(game: str, meth
     assert table.state.book.balance("blue", "seats") == 4 * 7
     table.settle()
     table.seats = (1, 2, 3, 4, 5, 6)
-    assert "rack_unwagered" not in [p.kind for p in decisions_of(Prompt, table.round())], "with six wagers there are none"
+    assert "rack_unwagered" not in [p.kind for p in decisions_of(Prompt, table.round())], (
+        "with six wagers there are none"
+    )

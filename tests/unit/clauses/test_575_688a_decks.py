@@ -10,8 +10,16 @@ from table_controller.rulebook import edition as committed
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, Deadline, Finding, RequestRefused
-from tests.support.core.ideal_table import DEALER, FLOOR, IdealTable, commanded_acts, findings, decisions_of, refusal_text
-from tests.support.core.two_games import both, each_method, make_table, leave_unanswered
+from tests.support.core.ideal_table import (
+    DEALER,
+    FLOOR,
+    IdealTable,
+    commanded_acts,
+    decisions_of,
+    findings,
+    refusal_text,
+)
+from tests.support.core.two_games import both, each_method, leave_unanswered, make_table
 
 HOUR = 3600.0
 
@@ -179,7 +187,9 @@ def test_one_deck_is_in_the_discard_rack(game: str) -> None:
 def test_a_deck_is_changed_in_time(game: str, method: str) -> None:
     hours = 4 if method == "hand" else 8
     table = make_table(game, method)
-    assert [d for d in decisions_of(Deadline, table.step(ev.DeckReceived("blue", DEALER))) if d.timer.startswith("deck_age")] == [
+    assert [
+        d for d in decisions_of(Deadline, table.step(ev.DeckReceived("blue", DEALER))) if d.timer.startswith("deck_age")
+    ] == [
         Deadline("deck_age/blue/4", 4 * HOUR),
         Deadline("deck_age/blue/8", 8 * HOUR),
     ]

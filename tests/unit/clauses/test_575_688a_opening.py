@@ -101,7 +101,9 @@ def test_look_wash_and_stack_come_in_this_order_and_before_any_shuffle(game: str
     for step in ("first_look/first_player", "wash/dealer", "stack/dealer"):
         assert [name for name, _ in asked(table)] == [step]
         assert table.prompt(f"opening/{step}").clauses == (f"{table.edition.chapter}.4(c)",)
-        assert not commanded_acts(table.step(ev.CardsInserted("shuffler.1"))), "cards that are not stacked are not shuffled"
+        assert not commanded_acts(table.step(ev.CardsInserted("shuffler.1"))), (
+            "cards that are not stacked are not shuffled"
+        )
         assert "not_stacked" in table.keys("shuffle", "shuffler.1", "blue")
         table.step(ev.IntakeEmptied("shuffler.1"))
         table.answer_prompt(f"opening/{step}")

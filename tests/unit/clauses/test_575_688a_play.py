@@ -9,10 +9,10 @@ import pytest
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Prompt
-from tests.support.suite.clauses import clauses
-from tests.support.core.ideal_table import DEALER, FLOOR, commanded_acts, found_irregularity, decisions_of, refusal_text
+from tests.support.core.ideal_table import DEALER, FLOOR, commanded_acts, decisions_of, found_irregularity, refusal_text
 from tests.support.core.settled_rounds import only_result, seat, settle_round, terms
-from tests.support.core.two_games import ALL_WAGERS, ASIA, BONUS, PAI_GOW, both, make_table, leave_unanswered
+from tests.support.core.two_games import ALL_WAGERS, ASIA, BONUS, PAI_GOW, both, leave_unanswered, make_table
+from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
     from tests.support.core.ideal_table import IdealTable

@@ -6,11 +6,11 @@ import pytest
 
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import BetSettled, HoldOpened, HitClaimed, Prompt, RequestRefused
-from tests.support.suite.clauses import clauses
-from tests.support.core.ideal_table import DEALER, FLOOR, IdealTable, decisions_of
+from table_controller.table.decisions import BetSettled, HitClaimed, HoldOpened, Prompt, RequestRefused
 from tests.support.core.hits import BettingTable
+from tests.support.core.ideal_table import DEALER, FLOOR, IdealTable, decisions_of
 from tests.support.core.setups import table_at
+from tests.support.suite.clauses import clauses
 
 GAMES = [
     pytest.param("asia_poker", marks=clauses("575.13(i)")),
@@ -38,7 +38,9 @@ def test_settled_seats_are_reopened_one_by_one_and_settled_anew(game: str, settl
     for seat in seats:
         prompt = floor.prompt("seat_reopened")
         assert (prompt.role, prompt.seat, prompt.clauses) == ("floorperson", seat, irregularity.clauses)
-        assert decisions_of(RequestRefused, floor.step(ev.Answer(prompt.id, "done", DEALER))), "the floorperson directs it (X18)"
+        assert decisions_of(RequestRefused, floor.step(ev.Answer(prompt.id, "done", DEALER))), (
+            "the floorperson directs it (X18)"
+        )
         assert not floor.prompts("settled"), "nobody is settled before every seat is open again"
         floor.step(ev.Answer(prompt.id, "done", FLOOR))
     assert floor.round_.settled == []

@@ -13,8 +13,8 @@ from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import Command, Deadline, RequestRefused
-from tests.support.core.ideal_table import DEALER, FLOOR, commanded_acts, findings, decisions_of, refusal_text
-from tests.support.core.two_games import ASIA, both, make_table, end_with, leave_unanswered
+from tests.support.core.ideal_table import DEALER, FLOOR, commanded_acts, decisions_of, findings, refusal_text
+from tests.support.core.two_games import ASIA, both, end_with, leave_unanswered, make_table
 
 OTHER_DEALER = ev.Person("dealer", "D2")
 
@@ -115,7 +115,9 @@ def test_dice_leave_the_table_after_24_hours(game: str) -> None:
     table = make_table(game)
     table.override = leave_unanswered("dice")
     table.start()
-    assert table.reasons_against_opening() == {"dice_not_fresh", "prompt_open"}, "nobody knows how old the first dice are"
+    assert table.reasons_against_opening() == {"dice_not_fresh", "prompt_open"}, (
+        "nobody knows how old the first dice are"
+    )
     (begun,) = decisions_of(Deadline, table.answer_prompt("dice", who=FLOOR))
     assert begun == Deadline("dice_age", 24 * 3600.0)
     table.play(ev.OpenRound(DEALER))
@@ -140,7 +142,9 @@ def test_an_opened_door_does_not_make_dice_younger(game: str) -> None:
     assert not decisions_of(Deadline, table.step(event))
     assert "dice_not_fresh" in table.reasons_against_opening()
     assert table.prompt("dice").choices == ("replaced", "same")
-    assert not decisions_of(Deadline, table.answer_prompt("dice", "same", who=FLOOR)), "the same dice go on with their time"
+    assert not decisions_of(Deadline, table.answer_prompt("dice", "same", who=FLOOR)), (
+        "the same dice go on with their time"
+    )
     assert not table.reasons_against_opening()
     table.step(event)
     assert decisions_of(Deadline, table.answer_prompt("dice", "replaced")) == [Deadline("dice_age", 24 * 3600.0)]

@@ -14,9 +14,9 @@ from table_controller.rulebook import check_submission
 from table_controller.rulebook import edition as committed
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import Command, HoldOpened, StateChanged, Prompt, RequestRefused
+from table_controller.table.decisions import Command, HoldOpened, Prompt, RequestRefused, StateChanged
 from tests.support.core.ideal_table import DEALER, IdealTable, commanded_acts, decisions_of, refusal_text
-from tests.support.core.two_games import ASIA, both, make_table, end_with, leave_unanswered
+from tests.support.core.two_games import ASIA, both, end_with, leave_unanswered, make_table
 
 
 def reasons_against(table: IdealTable, act: Any, slot: str | None = None, deck: str = "blue") -> dict[str, str]:
@@ -47,7 +47,9 @@ def test_a_deck_is_shuffled_after_every_round(game: str, machine: bool) -> None:
     for number in (1, 2, 3):
         decided = table.round()
         assert table.round_.number == number
-        shuffles = commanded_acts(decided).count("shuffle") + [p.kind for p in decisions_of(Prompt, decided)].count("hand_shuffle")
+        shuffles = commanded_acts(decided).count("shuffle") + [p.kind for p in decisions_of(Prompt, decided)].count(
+            "hand_shuffle"
+        )
         assert shuffles == 1
         moved = [d.state for d in decisions_of(StateChanged, decided) if d.what == "deck blue"]
         expected = [mc.IN_DEVICE, mc.READY] if machine else [mc.SHUFFLED, mc.READY]
@@ -57,7 +59,10 @@ def test_a_deck_is_shuffled_after_every_round(game: str, machine: bool) -> None:
 @both("575.5(a)/1", "688a.5(a)/1")
 def test_a_floorperson_orders_a_shuffle_and_nobody_else(game: str) -> None:
     table = make_table(game, two_decks=True).start("blue", "red")
-    assert refusal_text(table.step(ev.Ordered("reshuffle", DEALER, deck="blue"))) == "only a floorperson can order reshuffle"
+    assert (
+        refusal_text(table.step(ev.Ordered("reshuffle", DEALER, deck="blue")))
+        == "only a floorperson can order reshuffle"
+    )
     table.order("reshuffle", deck="blue")
     assert table.hold("reshuffle_ordered").clauses == (f"{table.edition.chapter}.5(a)/1",)
     assert "any_irregularity" in table.reasons_against_opening()

@@ -10,9 +10,9 @@ from table_controller.rulebook import edition as committed
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, RequestRefused
+from tests.support.core.ideal_table import DEALER, FLOOR, IdealTable, commanded_acts, decisions_of, findings
+from tests.support.core.two_games import ASIA, both, end_with, leave_unanswered, make_table
 from tests.support.suite.clauses import clauses
-from tests.support.core.ideal_table import DEALER, FLOOR, IdealTable, commanded_acts, findings, decisions_of
-from tests.support.core.two_games import ASIA, both, make_table, end_with, leave_unanswered
 
 # The place of each position number, counted counterclockwise from the dealer (place 0): the far right is number two.
 PLACES = {1: 0, 2: 6, 3: 5, 4: 4, 5: 3, 6: 2, 7: 1}

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, Prompt
+from tests.support.core.ideal_table import DEALER, FLOOR, commanded_acts, decisions_of, findings, refusal_text
+from tests.support.core.two_games import ALL_WAGERS, PAI_GOW, both, leave_unanswered, make_table
 from tests.support.suite.clauses import clauses
-from tests.support.core.ideal_table import DEALER, FLOOR, commanded_acts, findings, decisions_of, refusal_text
-from tests.support.core.two_games import ALL_WAGERS, PAI_GOW, both, make_table, leave_unanswered
 
 if TYPE_CHECKING:
     from tests.support.core.ideal_table import IdealTable

@@ -7,9 +7,9 @@ import pytest
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, Prompt
-from tests.support.suite.clauses import clauses
 from tests.support.core.ideal_table import DEALER, IdealTable, commanded_acts, decisions_of, refusal_text
-from tests.support.core.two_games import ASIA, make_table, leave_unanswered
+from tests.support.core.two_games import ASIA, leave_unanswered, make_table
+from tests.support.suite.clauses import clauses
 
 
 def waiting_for_the_cut(*, preshuffled: bool = False) -> IdealTable:
@@ -68,7 +68,8 @@ def test_a_floorperson_may_have_the_cards_recut_until_the_first_one_is_dealt() -
     table.override = lambda _: None
     table.settle()
     assert (
-        refusal_text(table.step(ev.Ordered("recut", DEALER, deck="blue"))) == "only a floorperson can order recut (575.5(d))"
+        refusal_text(table.step(ev.Ordered("recut", DEALER, deck="blue")))
+        == "only a floorperson can order recut (575.5(d))"
     )
     for phase in (mc.IDLE, mc.BETTING, mc.STARTING_POSITION):
         table.play_to(phase)

@@ -11,9 +11,28 @@ from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Deadline
-from tests.support.core.chapters import GAMES, open_prompt_kinds, bring_deck, each, table_without_machines, ignore, report_all_devices, table, reasons_by_key
+from tests.support.core.chapters import (
+    GAMES,
+    bring_deck,
+    each,
+    ignore,
+    open_prompt_kinds,
+    reasons_by_key,
+    report_all_devices,
+    table,
+    table_without_machines,
+)
+from tests.support.core.ideal_table import (
+    DEALER,
+    FLOOR,
+    TECH,
+    IdealTable,
+    commanded_acts,
+    decisions_of,
+    findings,
+    refusal_text,
+)
 from tests.support.suite.clauses import clauses
-from tests.support.core.ideal_table import DEALER, FLOOR, TECH, IdealTable, commanded_acts, findings, decisions_of, refusal_text
 
 CHAPTERS = {game: chapter for chapter, game in GAMES.items()}
 HOUR = 3600.0
@@ -87,7 +106,9 @@ def test_without_a_shuffler_there_is_one_deck(game: str) -> None:
 
 @clauses("680a.3(a)")
 def test_two_people_confirm_that_the_second_joker_is_out_of_play() -> None:
-    floor = ignore(table_without_machines("saigon_5_card"), "opening/spare_joker/dealer", "opening/spare_joker/floorperson")
+    floor = ignore(
+        table_without_machines("saigon_5_card"), "opening/spare_joker/dealer", "opening/spare_joker/floorperson"
+    )
     bring_deck(floor, two_jokers=True)
     assert sorted(opening(floor)) == ["spare_joker/dealer", "spare_joker/floorperson"]
     assert all(prompt.clauses == ("680a.3(a)",) for prompt in floor.prompts())
@@ -370,7 +391,9 @@ def test_look_wash_and_stack_come_in_this_order_and_the_shuffle_after_them(game:
         assert opening(floor) == [step]
         assert floor.prompts()[0].clauses == (f"{CHAPTERS[game]}.4(c)",)
         assert floor.deck().state == (mc.INSPECTED, mc.SHOWN, mc.SHOWN)[n]
-        assert "shuffle" not in commanded_acts(floor.step(ev.CardsInserted("shuffler.1"))), "nothing is shuffled before the stack"
+        assert "shuffle" not in commanded_acts(floor.step(ev.CardsInserted("shuffler.1"))), (
+            "nothing is shuffled before the stack"
+        )
         floor.step(ev.IntakeEmptied("shuffler.1"))
         floor.answer_prompt(f"opening/{step}")
     assert floor.deck().state == mc.STACKED

@@ -12,9 +12,28 @@ from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command
-from tests.support.core.chapters import GAMES, open_prompt_kinds, bring_deck, by_method, each, table_without_machines, ignore, report_all_devices, table, reasons_by_key
+from tests.support.core.chapters import (
+    GAMES,
+    bring_deck,
+    by_method,
+    each,
+    ignore,
+    open_prompt_kinds,
+    reasons_by_key,
+    report_all_devices,
+    table,
+    table_without_machines,
+)
+from tests.support.core.ideal_table import (
+    DEALER,
+    FLOOR,
+    IdealTable,
+    commanded_acts,
+    decisions_of,
+    found_irregularity,
+    refusal_text,
+)
 from tests.support.suite.clauses import clauses
-from tests.support.core.ideal_table import DEALER, FLOOR, IdealTable, commanded_acts, found_irregularity, decisions_of, refusal_text
 
 CHAPTERS = {game: chapter for chapter, game in GAMES.items()}
 # The sections of the three dealing methods.
@@ -56,7 +75,10 @@ def test_a_plain_shoe_is_loaded_only_with_cut_cards(game: str, dealing: str) -> 
     bring_deck(floor)
     assert open_prompt_kinds(floor) == ["cut"], "the shoe waits for the cut"
     floor.answer_prompt("cut", number=20)
-    assert (open_prompt_kinds(floor), floor.prompt("put_in_shoe").clauses) == (["put_in_shoe"], (f"{CHAPTERS[game]}.8(a)",))
+    assert (open_prompt_kinds(floor), floor.prompt("put_in_shoe").clauses) == (
+        ["put_in_shoe"],
+        (f"{CHAPTERS[game]}.8(a)",),
+    )
     assert "not_in_place" in floor.reasons_against_opening()
 
 

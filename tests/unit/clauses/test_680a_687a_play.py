@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from tests.support.core.chapters import open_prompt_kinds, by_method, each, table_without_machines, ignore, table
-from tests.support.suite.clauses import clauses
+from tests.support.core.chapters import by_method, each, ignore, open_prompt_kinds, table, table_without_machines
 from tests.support.core.ideal_table import DEALER, FLOOR, IdealTable, refusal_text
+from tests.support.suite.clauses import clauses
 
 # The first question to players once they may look at their cards.
 FIRST = {"saigon_5_card": "hands_set", "dj_wild": "decide"}

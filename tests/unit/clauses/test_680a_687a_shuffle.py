@@ -6,8 +6,26 @@ import pytest
 
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from tests.support.core.chapters import GAMES, open_prompt_kinds, bring_deck, each, table_without_machines, ignore, report_all_devices, table, reasons_by_key
-from tests.support.core.ideal_table import DEALER, FLOOR, TECH, IdealTable, commanded_acts, found_irregularity, refusal_text
+from tests.support.core.chapters import (
+    GAMES,
+    bring_deck,
+    each,
+    ignore,
+    open_prompt_kinds,
+    reasons_by_key,
+    report_all_devices,
+    table,
+    table_without_machines,
+)
+from tests.support.core.ideal_table import (
+    DEALER,
+    FLOOR,
+    TECH,
+    IdealTable,
+    commanded_acts,
+    found_irregularity,
+    refusal_text,
+)
 
 CHAPTERS = {game: chapter for chapter, game in GAMES.items()}
 
@@ -172,7 +190,9 @@ def test_the_dealer_cuts_at_least_ten_cards_below_the_top_and_loads(game: str) -
         assert "from 10 to 52" in refusal_text(floor.step(ev.Answer(prompt.id, "cut", DEALER, number)))
     assert floor.deck().state == mc.SHUFFLED
     floor.step(ev.Answer(prompt.id, "cut", DEALER, 10))
-    assert (floor.deck().state, open_prompt_kinds(floor)) == (mc.READY, ["put_in_shoe"]), "the cover card stays at the bottom"
+    assert (floor.deck().state, open_prompt_kinds(floor)) == (mc.READY, ["put_in_shoe"]), (
+        "the cover card stays at the bottom"
+    )
 
 
 # --- (e) --------------------------------------------------------------------------------------------------------------

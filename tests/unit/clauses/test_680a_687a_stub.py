@@ -7,8 +7,17 @@ import pytest
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, WagersReturned
-from tests.support.core.chapters import open_prompt_kinds, by_method, ignore, table, reasons_by_key
-from tests.support.core.ideal_table import DEALER, FLOOR, IdealTable, commanded_acts, findings, found_irregularity, decisions_of, refusal_text
+from tests.support.core.chapters import by_method, ignore, open_prompt_kinds, reasons_by_key, table
+from tests.support.core.ideal_table import (
+    DEALER,
+    FLOOR,
+    IdealTable,
+    commanded_acts,
+    decisions_of,
+    findings,
+    found_irregularity,
+    refusal_text,
+)
 
 LEFT = 53 - 5 * 4  # three seats and the dealer
 
@@ -209,7 +218,9 @@ def counted_wrong(game: str, dealing: str) -> IdealTable:
     floor.settle()
     floor.answer_prompt("stub", number=LEFT - 1)
     again = "stub_recount" if dealing == "automated_shoe" else "stub"  # where the shoe counted too: the floorperson
-    assert (open_prompt_kinds(floor), floor.state.holds) == ([again], {}), "a stub that was counted wrongly is no irregularity"
+    assert (open_prompt_kinds(floor), floor.state.holds) == ([again], {}), (
+        "a stub that was counted wrongly is no irregularity"
+    )
     return floor
 
 

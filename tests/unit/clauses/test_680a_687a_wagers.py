@@ -11,10 +11,18 @@ from table_controller.rulebook import check_submission, edition
 from table_controller.rulebook.settlement.terms import SettlementTerms
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from tests.support.core.chapters import GAMES, open_prompt_kinds, each, table_without_machines, ignore, table, reasons_by_key
-from tests.support.suite.clauses import clauses
+from tests.support.core.chapters import (
+    GAMES,
+    each,
+    ignore,
+    open_prompt_kinds,
+    reasons_by_key,
+    table,
+    table_without_machines,
+)
 from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR, TECH, commanded_acts, findings, refusal_text
 from tests.support.core.settled_rounds import only_result, seat, settle_round, terms
+from tests.support.suite.clauses import clauses
 
 CHAPTERS = {game: chapter for chapter, game in GAMES.items()}
 # Five cards of a player and of the dealer, and the wagers that a hand must have.

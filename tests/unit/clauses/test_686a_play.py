@@ -12,10 +12,27 @@ from table_controller.rulebook.settlement.terms import SettlementTerms
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, HoldOpened, WagersReturned
-from tests.support.core.chapters import open_prompt_kinds, bring_deck, continuous, table_without_machines, ignore, report_all_devices, table, reasons_by_key
-from tests.support.suite.clauses import clauses
-from tests.support.core.ideal_table import DEALER, FLOOR, TECH, IdealTable, found_irregularity, decisions_of, refusal_text
+from tests.support.core.chapters import (
+    bring_deck,
+    continuous,
+    ignore,
+    open_prompt_kinds,
+    reasons_by_key,
+    report_all_devices,
+    table,
+    table_without_machines,
+)
+from tests.support.core.ideal_table import (
+    DEALER,
+    FLOOR,
+    TECH,
+    IdealTable,
+    decisions_of,
+    found_irregularity,
+    refusal_text,
+)
 from tests.support.core.settled_rounds import only_result, seat, settle_round, terms
+from tests.support.suite.clauses import clauses
 
 
 def step_by_step(floor: IdealTable, *kinds: str) -> list[tuple[str, int | None]]:
@@ -35,7 +52,11 @@ def step_by_step(floor: IdealTable, *kinds: str) -> list[tuple[str, int | None]]
 def test_a_seat_takes_part_only_with_its_ante() -> None:
     floor = ignore(table_without_machines("over_under").start(), "seats", "dealt").play_to(mc.NO_MORE_BETS)
     floor.settle()
-    assert (open_prompt_kinds(floor), floor.prompt("seats").clauses[0], floor.round_.dealt) == (["seats"], "686a.6(d)", 0)
+    assert (open_prompt_kinds(floor), floor.prompt("seats").clauses[0], floor.round_.dealt) == (
+        ["seats"],
+        "686a.6(d)",
+        0,
+    )
     floor.answer_prompt("seats", seats=(5, 2))
     assert floor.round_.to_deal == [2, 5], "nobody else gets a card, and the dealer has no hand"
     devices = ignore(table("over_under").start("blue", "red"), "seats").play_to(mc.NO_MORE_BETS)
@@ -227,7 +248,9 @@ def test_a_surrendered_ante_is_collected_at_once_and_no_other_player_is_asked_be
     floor.answer_prompt("surrender_collected")
     assert (open_prompt_kinds(floor), floor.prompt("decide").seat) == (["decide"], 3)
     floor.answer_prompt("decide", "over_23")
-    assert (open_prompt_kinds(floor), floor.prompt("decide").seat) == (["decide"], 5), "who stays in the round pays nothing"
+    assert (open_prompt_kinds(floor), floor.prompt("decide").seat) == (["decide"], 5), (
+        "who stays in the round pays nothing"
+    )
     floor.answer_prompt("decide", "surrender")
     assert floor.phase == mc.PLAYING, "no additional card before the last Ante is collected"
     floor.answer_prompt("surrender_collected")
@@ -251,7 +274,9 @@ def test_each_player_in_turn_gets_two_more_cards_also_after_a_surrender_and_is_s
         assert floor.prompt("additional_cards").clauses == ("686a.7(h)",)
         floor.answer_prompt("additional_cards")
         assert floor.round_.dealt == 3 + 2 * (done + 1)
-        assert (open_prompt_kinds(floor), floor.prompt("settled").seat) == (["settled"], number), "settled before the next player"
+        assert (open_prompt_kinds(floor), floor.prompt("settled").seat) == (["settled"], number), (
+            "settled before the next player"
+        )
         assert floor.prompt("settled").clauses == ("686a.7(i)",)
         floor.answer_prompt("settled")
         assert floor.state.book.balance("blue", "rack") == racked + 3 * (done + 1), "racked before the next player"
@@ -347,7 +372,9 @@ def test_a_dead_hand_gets_the_ante_alone_back_where_the_submission_has_it_so() -
     floor.answer_prompt("ante_returned")
     confirms = floor.prompt("acknowledge")
     assert (confirms.role, confirms.evidence) == ("floorperson", ("hand_confirmed",))
-    assert "the floorperson must answer this" in refusal_text(floor.step(ev.Answer(confirms.id, "acknowledged", DEALER)))
+    assert "the floorperson must answer this" in refusal_text(
+        floor.step(ev.Answer(confirms.id, "acknowledged", DEALER))
+    )
     floor.answer_prompt("acknowledge")
     assert 3 in floor.round_.dead
     floor.settle()
@@ -356,7 +383,11 @@ def test_a_dead_hand_gets_the_ante_alone_back_where_the_submission_has_it_so() -
 
 @clauses("686a.9(c)")
 def test_a_void_round_returns_every_wager_where_a_dead_hand_gets_only_the_ante() -> None:
-    floor = table_without_machines("over_under", wagers=["bonus"], settings={"dead_hand_returns": "ante"}).start().play_to(mc.SETTLING)
+    floor = (
+        table_without_machines("over_under", wagers=["bonus"], settings={"dead_hand_returns": "ante"})
+        .start()
+        .play_to(mc.SETTLING)
+    )
     floor.declare("other")
     (back,) = decisions_of(WagersReturned, floor.answer_prompt("choose", "void"))
     assert (back.seat, back.kept) == (None, ())

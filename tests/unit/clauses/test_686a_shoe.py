@@ -9,9 +9,27 @@ from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command
-from tests.support.core.chapters import open_prompt_kinds, bring_deck, continuous, table_without_machines, ignore, report_all_devices, table, reasons_by_key
+from tests.support.core.chapters import (
+    bring_deck,
+    continuous,
+    ignore,
+    open_prompt_kinds,
+    reasons_by_key,
+    report_all_devices,
+    table,
+    table_without_machines,
+)
+from tests.support.core.ideal_table import (
+    DEALER,
+    FLOOR,
+    IdealTable,
+    commanded_acts,
+    decisions_of,
+    findings,
+    found_irregularity,
+    refusal_text,
+)
 from tests.support.suite.clauses import clauses
-from tests.support.core.ideal_table import DEALER, FLOOR, IdealTable, commanded_acts, findings, found_irregularity, decisions_of, refusal_text
 
 KINDS = ["furniture", "devices"]
 
@@ -92,7 +110,9 @@ def test_a_continuous_shuffler_brings_the_card_to_burn_before_any_other() -> Non
         commands = [c.number for _, decided in floor.log for c in decisions_of(Command, decided) if c.act == "dispense"]
         assert (open_prompt_kinds(floor), floor.prompt(duty).clauses, commands[-1]) == ([duty], (clause,), 1)
         key = "burn_due" if duty == "burn_shoe" else "dealer_burn_due"
-        assert reasons_by_key(floor, "dispense", "shuffler.1", "blue", cards=3) == {key: clause}, "nothing else comes before it"
+        assert reasons_by_key(floor, "dispense", "shuffler.1", "blue", cards=3) == {key: clause}, (
+            "nothing else comes before it"
+        )
         floor.answer_prompt(duty)
         assert floor.state.book.balance("blue", "rack") == 1
         assert [issued.number for issued in floor.state.commands.values()] == [3]
@@ -228,7 +248,10 @@ def test_a_rack_that_does_not_reach_its_mark_keeps_the_batch_from_play_until_the
     floor.play_to(mc.DEALING).step(ev.CoverCardOut(seat=3))
     floor.settle()
     decided = floor.answer_prompt("collected", "not_full")
-    assert (found_irregularity(decided).trigger, found_irregularity(decided).outcomes) == ("count_wrong", ("hold_deck", "ask_floorperson"))
+    assert (found_irregularity(decided).trigger, found_irregularity(decided).outcomes) == (
+        "count_wrong",
+        ("hold_deck", "ask_floorperson"),
+    )
     assert findings(decided, "affected_rounds")[0].rounds == (1, 2)
     assert floor.deck().state == mc.HELD
     assert (open_prompt_kinds(floor), floor.prompt("choose").role) == (["choose"], "floorperson")

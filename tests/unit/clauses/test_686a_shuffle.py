@@ -7,9 +7,26 @@ import pytest
 from firmware_bridge.errors import BadSubmission
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from tests.support.core.chapters import open_prompt_kinds, bring_deck, continuous, table_without_machines, ignore, report_all_devices, table, reasons_by_key
+from tests.support.core.chapters import (
+    bring_deck,
+    continuous,
+    ignore,
+    open_prompt_kinds,
+    reasons_by_key,
+    report_all_devices,
+    table,
+    table_without_machines,
+)
+from tests.support.core.ideal_table import (
+    DEALER,
+    FLOOR,
+    TECH,
+    IdealTable,
+    commanded_acts,
+    found_irregularity,
+    refusal_text,
+)
 from tests.support.suite.clauses import clauses
-from tests.support.core.ideal_table import DEALER, FLOOR, TECH, IdealTable, commanded_acts, found_irregularity, refusal_text
 
 
 def to_the_cut(floor: IdealTable, *more: str) -> IdealTable:
@@ -108,7 +125,10 @@ def test_what_is_not_one_shuffled_stack_of_312_does_not_leave_the_shuffler() -> 
 def test_when_the_game_begins_the_first_player_to_arrive_is_offered_the_cut() -> None:
     floor = ignore(table_without_machines("over_under"), "first_arrival", "cut")
     bring_deck(floor)
-    assert (open_prompt_kinds(floor), floor.prompt("first_arrival").clauses) == (["first_arrival"], ("686a.5(c)(1)", "686a.5(c)"))
+    assert (open_prompt_kinds(floor), floor.prompt("first_arrival").clauses) == (
+        ["first_arrival"],
+        ("686a.5(c)(1)", "686a.5(c)"),
+    )
     for wrong in ((), (7,), (1, 2)):
         answer = ev.Answer(floor.prompt("first_arrival").id, "done", DEALER, seats=wrong)
         assert "enter one seat" in refusal_text(floor.step(answer))
@@ -214,7 +234,9 @@ def test_the_cover_card_goes_back_a_quarter_of_the_stack_above_the_bottom_before
     floor.answer_prompt("cut", number=10)
     prompt = floor.prompt("cover_back")
     assert (prompt.clauses, prompt.choices) == (("686a.5(d)/2",), ("put_back",))
-    assert (floor.deck().state, open_prompt_kinds(floor)) == (mc.SHUFFLED, ["cover_back"]), "the shoe is not loaded without it"
+    assert (floor.deck().state, open_prompt_kinds(floor)) == (mc.SHUFFLED, ["cover_back"]), (
+        "the shoe is not loaded without it"
+    )
     for number in (None, 0, 77, 312):
         assert "from 78 to 311" in refusal_text(floor.step(ev.Answer(prompt.id, "put_back", DEALER, number)))
     floor.step(ev.Answer(prompt.id, "put_back", DEALER, 78))

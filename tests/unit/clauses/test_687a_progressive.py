@@ -9,9 +9,18 @@ from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, Deadline
-from tests.support.core.chapters import METHODS, open_prompt_kinds, ignore, table, reasons_by_key, wild
+from tests.support.core.chapters import METHODS, ignore, open_prompt_kinds, reasons_by_key, table, wild
+from tests.support.core.ideal_table import (
+    DEALER,
+    FLOOR,
+    WILD_PROGRESSIVE,
+    IdealTable,
+    commanded_acts,
+    decisions_of,
+    findings,
+    refusal_text,
+)
 from tests.support.suite.clauses import clauses
-from tests.support.core.ideal_table import DEALER, FLOOR, WILD_PROGRESSIVE, IdealTable, commanded_acts, findings, decisions_of, refusal_text
 
 LOCKOUT = {"manual_shoe": "687a.8(c)", "hand": "687a.9(b)/2", "automated_shoe": "687a.10(a)(2)"}
 REPLACED = {"manual_shoe": "687a.8(e)/1", "hand": "687a.9(e)/1", "automated_shoe": "687a.10(c)/3"}
@@ -215,6 +224,8 @@ def test_hands_replacement_card_and_stub_make_53(dealing: str) -> None:
     floor.play(ev.NoMoreBets(DEALER))
     floor.answer_prompt("stub", number=33)
     again = "stub_recount" if dealing == "automated_shoe" else "stub"
-    assert (open_prompt_kinds(floor), floor.phase) == ([again], mc.STUB_CHECK), "33 without the card that was laid aside"
+    assert (open_prompt_kinds(floor), floor.phase) == ([again], mc.STUB_CHECK), (
+        "33 without the card that was laid aside"
+    )
     floor.count_stub(32)
     assert (floor.phase, floor.state.holds) == (mc.PLAYING, {})

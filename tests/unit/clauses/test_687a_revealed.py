@@ -10,10 +10,10 @@ from table_controller.ledger.money import DOLLAR
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import BetReturned, BetSettled, HoldOpened, RequestRefused, WagersReturned
-from tests.support.suite.clauses import clauses
-from tests.support.core.ideal_table import DEALER, FLOOR, decisions_of
 from tests.support.core.hits import BettingTable
+from tests.support.core.ideal_table import DEALER, FLOOR, decisions_of
 from tests.support.core.setups import table_at
+from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
     from table_controller.table.decisions import Decision

@@ -7,9 +7,9 @@ import pytest
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Prompt
-from tests.support.suite.clauses import clauses
 from tests.support.core.ideal_table import DEALER, IdealTable, commanded_acts, decisions_of, refusal_text
-from tests.support.core.two_games import PAI_GOW, make_table, leave_unanswered
+from tests.support.core.two_games import PAI_GOW, leave_unanswered, make_table
+from tests.support.suite.clauses import clauses
 
 _STOPS = ("cut", "first_arrival", "cover_back")
 

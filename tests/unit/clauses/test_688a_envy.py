@@ -5,9 +5,9 @@ from __future__ import annotations
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Prompt
-from tests.support.suite.clauses import clauses
 from tests.support.core.ideal_table import DEALER, IdealTable, decisions_of
-from tests.support.core.two_games import ALL_WAGERS, PAI_GOW, make_table, leave_unanswered
+from tests.support.core.two_games import ALL_WAGERS, PAI_GOW, leave_unanswered, make_table
+from tests.support.suite.clauses import clauses
 
 
 def settling(*stops: str, fortune: tuple[int, ...] = (3,)) -> IdealTable:
@@ -113,7 +113,9 @@ def _asked_of(table: IdealTable, seat: int) -> list[str]:
     """Answer everything correctly; return the questions about a seat's wagers, in order."""
     table.settle()
     kinds = ("settled", "side_settled", "progressive")
-    return [p.kind for _, decided in table.log for p in decisions_of(Prompt, decided) if p.seat == seat and p.kind in kinds]
+    return [
+        p.kind for _, decided in table.log for p in decisions_of(Prompt, decided) if p.seat == seat and p.kind in kinds
+    ]
 
 
 @clauses("688a.11(h)/1", "688a.11(i)", "688a.11(h)(4)(i)(A)")

@@ -9,9 +9,17 @@ import pytest
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, Deadline, Prompt, RequestRefused
+from tests.support.core.ideal_table import (
+    DEALER,
+    FLOOR,
+    IdealTable,
+    commanded_acts,
+    decisions_of,
+    findings,
+    refusal_text,
+)
+from tests.support.core.two_games import ALL_WAGERS, METHODS, PAI_GOW, each_progressive, leave_unanswered, make_table
 from tests.support.suite.clauses import clauses
-from tests.support.core.ideal_table import DEALER, FLOOR, IdealTable, commanded_acts, findings, decisions_of, refusal_text
-from tests.support.core.two_games import ALL_WAGERS, METHODS, PAI_GOW, each_progressive, make_table, leave_unanswered
 
 SECTIONS = dict(zip(METHODS, ("688a.8(b)", "688a.9(a)(3)", "688a.10(a)(2)"), strict=True))
 LOCKS = dict(zip(METHODS, ("688a.8(b)(2)", "688a.9(a)(3)(ii)", "688a.10(a)(2)(ii)"), strict=True))

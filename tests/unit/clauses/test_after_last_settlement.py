@@ -6,11 +6,11 @@ import pytest
 
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import HoldOpened, StateChanged, RequestRefused, WagersReturned
-from tests.support.suite.clauses import clauses
-from tests.support.core.ideal_table import DEALER, FLOOR, PEOPLE, IdealTable, decisions_of
+from table_controller.table.decisions import HoldOpened, RequestRefused, StateChanged, WagersReturned
 from tests.support.core.hits import BettingTable
+from tests.support.core.ideal_table import DEALER, FLOOR, PEOPLE, IdealTable, decisions_of
 from tests.support.core.setups import table_at
+from tests.support.suite.clauses import clauses
 
 MISSET = [
     pytest.param("asia_poker", marks=clauses("575.13(i)")),

@@ -7,9 +7,9 @@ import pytest
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import HoldOpened, RequestRefused, WagersReturned
-from tests.support.suite.clauses import clauses
 from tests.support.core.ideal_table import DEALER, FLOOR, decisions_of
 from tests.support.core.setups import table_at
+from tests.support.suite.clauses import clauses
 
 SHOE = "shoe.1"
 MORE = {
@@ -126,14 +126,18 @@ def test_over_under_discards_a_face_up_card_also_before_the_deal(kind: str, phas
     ]
     rack = floor.state.book.balance("red" if floor.round_.deck == "red" else "blue", "rack")
     if "shoe.1" in floor.slots:
-        assert not decisions_of(HoldOpened, floor.step(ev.CardsDrawn("shoe.1", 1))), "the dealer does what was asked for"
+        assert not decisions_of(HoldOpened, floor.step(ev.CardsDrawn("shoe.1", 1))), (
+            "the dealer does what was asked for"
+        )
     floor.answer_prompt("card_discarded")
     assert floor.state.book.balance(floor.round_.deck or "", "rack") == rack + 1
     floor.answer_prompt("acknowledge")
     since = len(floor.log)
     floor.play(ev.NoMoreBets(DEALER)) if phase == mc.BETTING else floor.settle()
     assert floor.phase == mc.IDLE
-    assert not [one for _, later in floor.log[since:] for one in decisions_of(HoldOpened, later)], "the shoe's count is as it must be"
+    assert not [one for _, later in floor.log[since:] for one in decisions_of(HoldOpened, later)], (
+        "the shoe's count is as it must be"
+    )
 
 
 @clauses("686a.9(b)")

@@ -7,9 +7,9 @@ import pytest
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import HoldOpened, RequestRefused
-from tests.support.suite.clauses import clauses
-from tests.support.core.ideal_table import DEALER, FLOOR, IdealTable, findings, decisions_of
+from tests.support.core.ideal_table import DEALER, FLOOR, IdealTable, decisions_of, findings
 from tests.support.core.setups import table_at
+from tests.support.suite.clauses import clauses
 
 SHOE = "shoe.1"
 _AUTO = {
@@ -61,7 +61,9 @@ def test_the_dealer_alone_never_outvotes_the_shoe(game: str, kind: str, shoe: in
     assert asked.role == "floorperson"
     assert asked.number
     assert asked.clauses
-    assert decisions_of(RequestRefused, floor.step(ev.Answer(asked.id, "done", DEALER, LEFT[game]))), "the dealer has counted"
+    assert decisions_of(RequestRefused, floor.step(ev.Answer(asked.id, "done", DEALER, LEFT[game]))), (
+        "the dealer has counted"
+    )
     assert decisions_of(RequestRefused, floor.step(ev.Answer(asked.id, "done", FLOOR))), "a count is a number"
     assert floor.phase == mc.STUB_CHECK
     floor.step(ev.Answer(asked.id, "done", FLOOR, LEFT[game]))

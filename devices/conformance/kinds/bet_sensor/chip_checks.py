@@ -6,8 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from devices.bet_sensor import messages as m
-from devices.conformance.operators import ManualStep
-from devices.conformance.assertions import expect_refused, wait_restarted, expect_same_except
+from devices.conformance.assertions import expect_refused, expect_same_except, wait_restarted
 from devices.conformance.kinds.bet_sensor.setup import (
     CHAPTER,
     COIN,
@@ -18,23 +17,26 @@ from devices.conformance.kinds.bet_sensor.setup import (
     TAKE_CHIP,
     TWO,
     UNPLUG_COIL,
+    bring_to_idle,
     change_spot,
     fresh_round,
     lock_round,
     open_round,
-    bring_to_idle,
     status_of,
 )
-from devices.conformance.raw_host import QUIET_S
+from devices.conformance.operators import ManualStep
 from devices.conformance.protocol.commands import POWER_CUT
+from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import expect
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
     from devices.conformance.session import CheckSession
 
-JUGGLE: Final = ManualStep("lay a chip on the spot and take it off, again and again, until it is locked, and once more then",
-                     ("place_bet", "take_bet", "place_bet"))  # fmt: skip
+JUGGLE: Final = ManualStep(
+    "lay a chip on the spot and take it off, again and again, until it is locked, and once more then",
+    ("place_bet", "take_bet", "place_bet"),
+)
 JUGGLE_ON: Final = ManualStep("take it off and lay it down again, once more", ("take_bet", "place_bet"))
 LAID_IN_THE_DARK: Final = ManualStep(
     "switch the sensor's power off, lay a chip on the spot, and switch it on", ("power_cut:seconds=1", "place_bet")
@@ -138,7 +140,9 @@ async def one_step(bench: ConformanceBench) -> None:
         latch = await lock_round(visit, number, bench.next_id())
         await bench.request_now(JUGGLE_ON)
         await visit.wait_until(
-            lambda event: isinstance(event, m.Changed) and event.sequence > latch.last_change, bench.operator.effect_timeout_s, since
+            lambda event: isinstance(event, m.Changed) and event.sequence > latch.last_change,
+            bench.operator.effect_timeout_s,
+            since,
         )
         await asyncio.sleep(QUIET_S)
         reported = visit.events_of(m.Changed, since)
@@ -197,7 +201,9 @@ async def acknowledged(bench: ConformanceBench) -> None:
             (m.Light.ACCEPTED, bet),
         ):
             order = m.SetLight(bench.next_id(), light, number)
-            await expect_refused(visit, order, m.Reason.NO_SUCH_BET, f"for {light.name} and {number}, when {bet} is placed")
+            await expect_refused(
+                visit, order, m.Reason.NO_SUCH_BET, f"for {light.name} and {number}, when {bet} is placed"
+            )
         expect((await status_of(visit)).light is m.Light.OFF, "OFF", await status_of(visit))
         await visit.complete_command(m.SetLight(bench.next_id(), m.Light.ACKNOWLEDGED, bet), SHORT_LIMIT_S)
         expect((await status_of(visit)).light is m.Light.ACKNOWLEDGED, "ACKNOWLEDGED", await status_of(visit))
@@ -226,7 +232,9 @@ async def accepted(bench: ConformanceBench) -> None:
         await lock_round(visit, number, bench.next_id())
         for light, named in ((m.Light.ACCEPTED, bet - 1), (m.Light.ACCEPTED, bet + 1), (m.Light.ACKNOWLEDGED, bet)):
             order = m.SetLight(bench.next_id(), light, named)
-            await expect_refused(visit, order, m.Reason.NO_SUCH_BET, f"for {light.name} and {named}, when {bet} is latched")
+            await expect_refused(
+                visit, order, m.Reason.NO_SUCH_BET, f"for {light.name} and {named}, when {bet} is latched"
+            )
         await visit.complete_command(m.SetLight(bench.next_id(), m.Light.ACCEPTED, bet), SHORT_LIMIT_S)
         before = await status_of(visit)
         expect(before.light is m.Light.ACCEPTED, "ACCEPTED", before)
@@ -276,7 +284,9 @@ async def unclear(bench: ConformanceBench) -> None:
             order = m.SetLight(bench.next_id(), m.Light.ACKNOWLEDGED, last.sequence)
             await expect_refused(visit, order, m.Reason.NO_SUCH_BET, f"for {lies.name}")
             latch = await lock_round(visit, number, bench.next_id())
-            expect((latch.last_change, latch.content) == (last.sequence, lies), f"{lies.name} at {last.sequence}", latch)
+            expect(
+                (latch.last_change, latch.content) == (last.sequence, lies), f"{lies.name} at {last.sequence}", latch
+            )
             order = m.SetLight(bench.next_id(), m.Light.ACCEPTED, latch.last_change)
             await expect_refused(visit, order, m.Reason.NO_SUCH_BET, f"for a latched {lies.name}")
 

@@ -6,20 +6,27 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from devices.bet_sensor import messages as m
-from firmware_bridge.commands import Outcome, Settled
-from devices.conformance.assertions import begin_command, expect_one_end, expect_refused, wait_restarted, expect_same_except, expect_settled
+from devices.conformance.assertions import (
+    begin_command,
+    expect_one_end,
+    expect_refused,
+    expect_same_except,
+    expect_settled,
+    wait_restarted,
+)
 from devices.conformance.kinds.bet_sensor.setup import (
     CHAPTER,
     SHORT_LIMIT_S,
+    bring_to_idle,
+    expect_lock_refused,
     fresh_round,
     lock_round,
-    expect_lock_refused,
     open_round,
-    bring_to_idle,
     status_of,
 )
 from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import NotChecked, expect
+from firmware_bridge.commands import Outcome, Settled
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
@@ -151,7 +158,9 @@ async def never_again(bench: ConformanceBench) -> None:
         status = await status_of(visit)
         meant = (status.state, status.round, status.latch) == (m.State.AWAITING, other, None)
         expect(meant, f"AWAITING of round {other}, and no latch", status)
-        await expect_refused(visit, m.Open(bench.next_id(), number), m.Reason.WRONG_ROUND, "of a round that was latched")
+        await expect_refused(
+            visit, m.Open(bench.next_id(), number), m.Reason.WRONG_ROUND, "of a round that was latched"
+        )
 
 
 @CHAPTER.requirement(10, "States", needs=("BS-04",))

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Final
 from devices.bet_sensor import messages as m
 from devices.conformance.operators import ManualStep
 from devices.conformance.raw_host import QUIET_S
-from devices.conformance.requirements import Chapter, RequirementFailed, KindProfile, SwitchCommands, expect, preparation
+from devices.conformance.requirements import (
+    Chapter,
+    KindProfile,
+    RequirementFailed,
+    SwitchCommands,
+    expect,
+    preparation,
+)
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
@@ -62,7 +69,9 @@ async def expect_lock_refused(visit: CheckSession, number: int, lock_id: int, re
     return answer
 
 
-async def change_spot(bench: ConformanceBench, visit: CheckSession, step: ManualStep, content: m.SpotContent) -> list[m.Changed]:
+async def change_spot(
+    bench: ConformanceBench, visit: CheckSession, step: ManualStep, content: m.SpotContent
+) -> list[m.Changed]:
     """Have something done on the spot; return every change that was told until it lies there as it should.
 
     A person's chip may touch the edge before it lies; the last change is the one that counts.
@@ -123,7 +132,9 @@ PROFILE: Final = KindProfile(
     answer=m.Status,
     questions=((m.GetStatus(), (m.Status,)), (m.GetHealth(), (m.Health,))),
     bring_to_idle=bring_to_idle,
-    switch=SwitchCommands(on=_odd, off=_even, is_on=lambda status: status.state is m.State.AWAITING and status.round % 2 == 1),
+    switch=SwitchCommands(
+        on=_odd, off=_even, is_on=lambda status: status.state is m.State.AWAITING and status.round % 2 == 1
+    ),
     self_test=m.SelfTest,
     reset=m.Reset,
     refused=lambda command: m.Unlock(command, command),

@@ -5,13 +5,28 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
+from devices.conformance.assertions import (
+    begin_command,
+    expect_one_end,
+    expect_refused,
+    expect_same_except,
+    expect_settled,
+    wait_restarted,
+)
+from devices.conformance.kinds.rng.setup import (
+    CHAPTER,
+    SHORT_LIMIT_S,
+    bring_to_idle,
+    clear_display,
+    draw_number,
+    number_of,
+    status_of,
+)
+from devices.conformance.raw_host import QUIET_S
+from devices.conformance.requirements import NotChecked, expect
 from devices.number_draw import BLOCK_SAMPLES, PROPORTION_CUTOFF, REPETITION_CUTOFF, STARTUP_SAMPLES, WINDOW
 from devices.rng import messages as m
 from firmware_bridge.commands import REMEMBERED, Outcome, Settled
-from devices.conformance.assertions import begin_command, expect_one_end, expect_refused, wait_restarted, expect_same_except, expect_settled
-from devices.conformance.kinds.rng.setup import CHAPTER, SHORT_LIMIT_S, clear_display, draw_number, number_of, bring_to_idle, status_of
-from devices.conformance.raw_host import QUIET_S
-from devices.conformance.requirements import NotChecked, expect
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench

@@ -5,24 +5,31 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from devices.number_draw import REPETITION_CUTOFF
-from devices.rng import messages as m
-from firmware_bridge.commands import Outcome
-from devices.conformance.operators import ManualStep
-from devices.conformance.assertions import run_command, expect_one_end, expect_refused, wait_restarted, expect_settled, broken_meanwhile
+from devices.conformance.assertions import (
+    broken_meanwhile,
+    expect_one_end,
+    expect_refused,
+    expect_settled,
+    run_command,
+    wait_restarted,
+)
 from devices.conformance.kinds.rng.setup import (
     CHAPTER,
     MEND,
     SHORT_LIMIT_S,
+    bring_to_idle,
     clear_display,
     draw_number,
     expect_draw_fails,
-    bring_to_idle,
     status_of,
 )
-from devices.conformance.raw_host import QUIET_S
+from devices.conformance.operators import ManualStep
 from devices.conformance.protocol.commands import POWER_CUT
+from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import expect
+from devices.number_draw import REPETITION_CUTOFF
+from devices.rng import messages as m
+from firmware_bridge.commands import Outcome
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
@@ -120,7 +127,9 @@ async def display_fails(bench: ConformanceBench) -> None:
     await bring_to_idle(bench)
     async with bench.session() as visit:
         segment = _lit((await draw_number(bench, visit)).number)
-        await bench.perform(ManualStep(f"unplug segment {segment} of the display", (f"segment_dead:segment={segment}",)))
+        await bench.perform(
+            ManualStep(f"unplug segment {segment} of the display", (f"segment_dead:segment={segment}",))
+        )
         reported = await visit.wait_for_event(m.HealthFailed, bench.operator.effect_timeout_s)
         expect(reported.reason is m.Reason.DISPLAY_FAULT, "HealthFailed with 473", reported)
         status = await status_of(visit)
@@ -147,7 +156,11 @@ async def not_cleared(bench: ConformanceBench) -> None:
             f"bridge segment {segment} of the display, so that it stays lit", (f"segment_stuck:segment={segment}",)
         )
         async with broken_meanwhile(bench, step, MEND):
-            expect_settled(await run_command(visit, m.Clear(bench.next_id()), SHORT_LIMIT_S), Outcome.FAILED, m.Reason.DISPLAY_FAULT)
+            expect_settled(
+                await run_command(visit, m.Clear(bench.next_id()), SHORT_LIMIT_S),
+                Outcome.FAILED,
+                m.Reason.DISPLAY_FAULT,
+            )
             await asyncio.sleep(QUIET_S)
             expect(not visit.events_of(m.Cleared), "no Cleared", visit.events_of(m.Cleared))
             status = await status_of(visit)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
+from devices.conformance.assertions import begin_command, expect_settled
+from devices.conformance.operators import ManualStep
+from devices.conformance.raw_host import QUIET_S
+from devices.conformance.requirements import Chapter, KindProfile, RequirementFailed, expect, preparation
 from devices.rng import messages as m
 from firmware_bridge.commands import Outcome
-from devices.conformance.operators import ManualStep
-from devices.conformance.assertions import begin_command, expect_settled
-from devices.conformance.raw_host import QUIET_S
-from devices.conformance.requirements import Chapter, RequirementFailed, KindProfile, expect, preparation
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench

@@ -5,21 +5,28 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from devices.shaker import messages as m
-from firmware_bridge.commands import REMEMBERED, Outcome, Settled
-from devices.conformance.assertions import begin_command, expect_one_end, expect_refused, wait_restarted, expect_same_except, expect_settled
+from devices.conformance.assertions import (
+    begin_command,
+    expect_one_end,
+    expect_refused,
+    expect_same_except,
+    expect_settled,
+    wait_restarted,
+)
 from devices.conformance.kinds.shaker.setup import (
     CHAPTER,
     SHORT_LIMIT_S,
     arm_roll,
-    wait_roll_end,
-    expect_no_roll,
     bring_to_idle,
+    expect_no_roll,
     roll_of,
     status_of,
+    wait_roll_end,
 )
 from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import NotChecked, expect
+from devices.shaker import messages as m
+from firmware_bridge.commands import REMEMBERED, Outcome, Settled
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench

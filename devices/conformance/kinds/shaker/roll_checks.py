@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from devices.shaker import messages as m
-from firmware_bridge.commands import Outcome
-from devices.conformance.operators import ManualStep
-from devices.conformance.assertions import begin_command, expect_refused, wait_restarted, expect_same_except, expect_settled, broken_meanwhile
+from devices.conformance.assertions import (
+    begin_command,
+    broken_meanwhile,
+    expect_refused,
+    expect_same_except,
+    expect_settled,
+    wait_restarted,
+)
 from devices.conformance.kinds.shaker.setup import (
     CALM_S,
     CHAPTER,
@@ -19,18 +23,21 @@ from devices.conformance.kinds.shaker.setup import (
     REPAIR,
     SHORT_LIMIT_S,
     arm_roll,
-    wait_roll_end,
+    bring_to_idle,
     expect_no_roll,
     roll_good_reading,
-    bring_to_idle,
     roll_of,
     shake,
-    status_of,
     shake_and_uncover,
+    status_of,
+    wait_roll_end,
 )
-from devices.conformance.raw_host import QUIET_S
+from devices.conformance.operators import ManualStep
 from devices.conformance.protocol.commands import POWER_CUT
+from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import expect
+from devices.shaker import messages as m
+from firmware_bridge.commands import Outcome
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench

@@ -5,10 +5,18 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.shaker import messages as m
 from devices.conformance.operators import ManualStep
 from devices.conformance.raw_host import QUIET_S
-from devices.conformance.requirements import Chapter, RequirementFailed, NotChecked, KindProfile, SwitchCommands, expect, preparation
+from devices.conformance.requirements import (
+    Chapter,
+    KindProfile,
+    NotChecked,
+    RequirementFailed,
+    SwitchCommands,
+    expect,
+    preparation,
+)
+from devices.shaker import messages as m
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
@@ -59,7 +67,9 @@ async def shake(bench: ConformanceBench, visit: CheckSession, times: int) -> Non
 
 async def wait_roll_end(visit: CheckSession, command: int) -> m.Reading | m.NoRoll:
     """Wait for the one end of a roll, and a while longer; Failed if there is none, or another one."""
-    await visit.wait_until(lambda event: isinstance(event, m.Reading | m.NoRoll) and event.command == command, SHORT_LIMIT_S)
+    await visit.wait_until(
+        lambda event: isinstance(event, m.Reading | m.NoRoll) and event.command == command, SHORT_LIMIT_S
+    )
     await asyncio.sleep(QUIET_S)
     ends: list[Any] = [event for event in visit.events_about(command) if isinstance(event, m.Reading | m.NoRoll)]
     expect(len(ends) == 1, f"exactly one Reading or NoRoll about {command}", ends)
@@ -67,7 +77,9 @@ async def wait_roll_end(visit: CheckSession, command: int) -> m.Reading | m.NoRo
     return result
 
 
-async def shake_and_uncover(bench: ConformanceBench, visit: CheckSession, command: int, step: ManualStep, shakes: int = m.LEAST_SHAKES) -> Any:
+async def shake_and_uncover(
+    bench: ConformanceBench, visit: CheckSession, command: int, step: ManualStep, shakes: int = m.LEAST_SHAKES
+) -> Any:
     """Have an open roll shaken and uncovered; return its end."""
     if shakes:
         await shake(bench, visit, shakes)

@@ -9,33 +9,33 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from devices.shoe import messages as m
-from firmware_bridge.commands import Accepted, Outcome, Settled
 from devices.conformance.assertions import begin_command, expect_refused, expect_same_except, expect_settled
 from devices.conformance.kinds.shoe.setup import (
     BLOCK_LIMIT_S,
     CHAPTER,
     CLOSE_DOOR,
     COMMANDS,
+    EMPTY_SLOT,
     OPEN_DOOR,
     SHORT_LIMIT_S,
-    EMPTY_SLOT,
-    expect_all_refused,
-    bring_to_loaded,
-    expect_none_begin,
-    require_count,
-    expect_one_end,
+    bring_to_block_ready,
     bring_to_idle,
+    bring_to_loaded,
+    expect_all_refused,
+    expect_none_begin,
+    expect_one_end,
+    require_count,
     status_of,
     try_commands,
-    bring_to_block_ready,
 )
 from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import NotChecked, expect, preparation
+from devices.shoe import messages as m
+from firmware_bridge.commands import Accepted, Outcome, Settled
 
 if TYPE_CHECKING:
-    from firmware_bridge.messages import Message
     from devices.conformance.bench import ConformanceBench
+    from firmware_bridge.messages import Message
 
 requirement = partial(CHAPTER.requirement, capability=m.DISPENSES)
 # Cards in the stacks that the kit orders: as many as a hand of the game, and the most there may be.
@@ -206,7 +206,9 @@ async def slot_occupied(bench: ConformanceBench) -> None:
     await _stack_in_slot(bench)
     async with bench.session() as visit:
         before = await status_of(visit)
-        await expect_none_begin(visit, bench, ["Dispense", "CountStub"], m.Reason.SLOT_OCCUPIED, "with a stack in the slot")
+        await expect_none_begin(
+            visit, bench, ["Dispense", "CountStub"], m.Reason.SLOT_OCCUPIED, "with a stack in the slot"
+        )
         await asyncio.sleep(QUIET_S)
         expect_same_except(before, await status_of(visit))
 
@@ -272,7 +274,9 @@ async def brought_out(bench: ConformanceBench) -> StubBroughtOut:
 
 
 def _stub(out: StubBroughtOut) -> m.Stub:
-    stub: m.Stub = expect_one_end(out.events, out.command, m.Stub, expect_settled(out.settled, Outcome.DONE, m.Reason.NONE))
+    stub: m.Stub = expect_one_end(
+        out.events, out.command, m.Stub, expect_settled(out.settled, Outcome.DONE, m.Reason.NONE)
+    )
     return stub
 
 
@@ -313,7 +317,9 @@ async def conserved(bench: ConformanceBench) -> None:
     deal, block = out.deal, require_count(out.deal.start.left, "how many were loaded", out.deal.start)
     for status in deal.between:
         whole = (status.left or 0) + (status.drawn or 0) == block
-        expect(whole and status.in_path == 0 and status.counts_certain, f"left + drawn = {block}, none on the path", status)
+        expect(
+            whole and status.in_path == 0 and status.counts_certain, f"left + drawn = {block}, none on the path", status
+        )
     reported = _stub(out)
     dealt = sum(result.count for result in deal.stacks) + reported.count
     expect((dealt, reported.drawn) == (block, block), f"{block} cards out", f"{dealt} counted, then {reported!r}")

@@ -8,10 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from devices.path_telemetry import OpticalLevel
-from devices.shoe import messages as m
-from firmware_bridge.commands import Accepted, Outcome, Settled
-from devices.conformance.operators import ManualStep
 from devices.conformance.assertions import begin_command, expect_same_levels, expect_settled
 from devices.conformance.kinds.shoe.setup import (
     BLOCK_LIMIT_S,
@@ -19,24 +15,28 @@ from devices.conformance.kinds.shoe.setup import (
     CLEAR_PATH,
     CLOSE_DOOR,
     COMMANDS,
+    EMPTY_SLOT,
     LOOK_INSIDE,
     NOT_CLEARING,
     OPEN_DOOR,
     PATH,
     SHORT_LIMIT_S,
-    EMPTY_SLOT,
-    expect_all_refused,
     bring_to_loaded,
+    expect_all_refused,
     expect_none_begin,
-    require_count,
     expect_one_end,
-    wait_for_cards,
+    require_count,
     status_of,
     try_commands,
+    wait_for_cards,
 )
-from devices.conformance.raw_host import QUIET_S
+from devices.conformance.operators import ManualStep
 from devices.conformance.protocol.commands import POWER_CUT
+from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import NotChecked, expect
+from devices.path_telemetry import OpticalLevel
+from devices.shoe import messages as m
+from firmware_bridge.commands import Accepted, Outcome, Settled
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
@@ -77,7 +77,9 @@ async def _in_mid_stack(bench: ConformanceBench, visit: CheckSession) -> tuple[m
     return before, command
 
 
-async def _halted(bench: ConformanceBench, visit: CheckSession, before: m.Status, command: int, names: list[str]) -> StackHalt:
+async def _halted(
+    bench: ConformanceBench, visit: CheckSession, before: m.Status, command: int, names: list[str]
+) -> StackHalt:
     settled = await visit.wait_settled(command, bench.operator.effect_timeout_s + SHORT_LIMIT_S)
     await asyncio.sleep(QUIET_S)
     status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
@@ -88,7 +90,11 @@ async def _halted(bench: ConformanceBench, visit: CheckSession, before: m.Status
 def _accounted(halt: StackHalt, moved: int, in_path: int | None, left: int | None) -> None:
     """Every card is in the stack, on the path or in the well; status and last Progress agree."""
     block = require_count(halt.before.left, "how many were left", halt.before)
-    whole = moved + require_count(in_path, "what is on the path", halt.status) + require_count(left, "what is left", halt.status)
+    whole = (
+        moved
+        + require_count(in_path, "what is on the path", halt.status)
+        + require_count(left, "what is left", halt.status)
+    )
     expect(whole == block, f"{block} cards in all", f"{moved} dealt, {in_path} on the path, {left} left")
     reported = (halt.status.in_path, halt.status.left)
     expect(reported == (in_path, left), f"{in_path} on the path and {left} left in the status too", halt.status)
@@ -175,7 +181,9 @@ async def doubt(bench: ConformanceBench) -> None:
         await asyncio.sleep(QUIET_S)
         expect_one_end(visit.events, clear, m.Cleared, settled)
         status = await status_of(visit)
-        expect(status.state is m.State.IDLE and not status.counts_certain, "IDLE, not sure, after it was emptied", status)
+        expect(
+            status.state is m.State.IDLE and not status.counts_certain, "IDLE, not sure, after it was emptied", status
+        )
         await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
         status = await status_of(visit)
         expect(not status.counts_certain and status.left is None, "not sure after a test without a look", status)
@@ -268,7 +276,9 @@ async def unbalanced(bench: ConformanceBench) -> None:
         await visit.complete_command(m.Dispense(bench.next_id(), 2), SHORT_LIMIT_S)
         await bench.perform(EMPTY_SLOT)
         command = await begin_command(visit, m.CountStub(bench.next_id()))
-        settled = expect_settled(await visit.wait_settled(command, BLOCK_LIMIT_S), Outcome.FAILED, m.Reason.COUNTS_DISAGREE)
+        settled = expect_settled(
+            await visit.wait_settled(command, BLOCK_LIMIT_S), Outcome.FAILED, m.Reason.COUNTS_DISAGREE
+        )
         await asyncio.sleep(QUIET_S)
         expect_one_end(visit.events, command, m.Stub, settled)
         reported = visit.events_of(m.Unbalanced)
@@ -295,7 +305,12 @@ async def power_lost(bench: ConformanceBench) -> None:
     async with bench.session() as visit:
         expect_settled(await visit.ask_outcome(command), Outcome.FAILED, m.Reason.POWER_LOST)
         status = await status_of(visit)
-        doubtful = (status.state, status.left, status.drawn, status.counts_certain) == (m.State.DOUBTFUL, None, None, False)
+        doubtful = (status.state, status.left, status.drawn, status.counts_certain) == (
+            m.State.DOUBTFUL,
+            None,
+            None,
+            False,
+        )
         expect(doubtful and status.reason is m.Reason.POWER_LOST, "DOUBTFUL, nil counts, not sure, 435", status)
         await asyncio.sleep(QUIET_S)
         expect(visit.events_of(m.Power) == [m.Power(True)], "one Power, interrupted", visit.events)

@@ -5,23 +5,23 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from devices.shoe import messages as m
-from firmware_bridge.commands import Outcome, Settled
 from devices.conformance.assertions import begin_command, check_jog, expect_refused, expect_same_except, expect_settled
 from devices.conformance.kinds.shoe.setup import (
     CHAPTER,
     COMMANDS,
     PATH,
     SHORT_LIMIT_S,
-    expect_all_refused,
-    is_manual,
-    expect_one_end,
     bring_to_idle,
+    expect_all_refused,
+    expect_one_end,
+    is_manual,
     status_of,
     try_commands,
 )
 from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import NotChecked, expect
+from devices.shoe import messages as m
+from firmware_bridge.commands import Outcome, Settled
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench

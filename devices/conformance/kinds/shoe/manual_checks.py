@@ -6,13 +6,13 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from devices.shoe import messages as m
-from firmware_bridge.commands import Outcome, Settled
-from devices.conformance.operators import ManualStep
 from devices.conformance.assertions import expect_refused
-from devices.conformance.kinds.shoe.setup import CHAPTER, LIFT, bring_to_loaded, status_of, bring_to_block_ready
+from devices.conformance.kinds.shoe.setup import CHAPTER, LIFT, bring_to_block_ready, bring_to_loaded, status_of
+from devices.conformance.operators import ManualStep
 from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import expect
+from devices.shoe import messages as m
+from firmware_bridge.commands import Outcome, Settled
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
@@ -23,7 +23,9 @@ ROUND: Final = 4
 DRAW_ROUND: Final = ManualStep("draw four cards, one after the other", ("draw:cards=4",))
 DRAW_ONE: Final = ManualStep("draw one card", ("draw:cards=1",))
 RUN_OUT: Final = ManualStep("draw every card that is left, one after the other", ("draw:cards=200",))
-STICK: Final = ManualStep("draw a card halfway out of the throat and leave it there", ("jam:segment=exit", "draw:cards=1"))
+STICK: Final = ManualStep(
+    "draw a card halfway out of the throat and leave it there", ("jam:segment=exit", "draw:cards=1")
+)
 # No hand takes longer to draw one card (s).
 HAND_DRAW_LIMIT_S: Final = 5.0
 
@@ -39,7 +41,9 @@ async def _drawn(bench: ConformanceBench, visit: CheckSession, step: ManualStep,
     """Have cards drawn, and return what was told of them."""
     since = len(visit.events)
     await bench.perform(step)
-    await visit.wait_until(lambda _: len(visit.events_of(m.Drawn, since)) >= cards, bench.operator.effect_timeout_s, since)
+    await visit.wait_until(
+        lambda _: len(visit.events_of(m.Drawn, since)) >= cards, bench.operator.effect_timeout_s, since
+    )
     await asyncio.sleep(QUIET_S)
     return visit.events_of(m.Drawn, since)
 
@@ -73,7 +77,9 @@ async def rounds(bench: ConformanceBench) -> None:
         await expect_refused(visit, m.SelfTest(bench.next_id()), m.Reason.BUSY, "in DEALING")
         await _at_once(visit, m.Stop(bench.next_id()))
         await asyncio.sleep(QUIET_S)
-        expect(visit.events_of(m.RoundEnded) == [m.RoundEnded(command, ROUND)], f"one RoundEnded of {ROUND}", visit.events)
+        expect(
+            visit.events_of(m.RoundEnded) == [m.RoundEnded(command, ROUND)], f"one RoundEnded of {ROUND}", visit.events
+        )
         expect((await status_of(visit)).state is m.State.READY, "READY", await status_of(visit))
 
 
@@ -155,4 +161,8 @@ async def stuck(bench: ConformanceBench) -> None:
         reply = await visit.send_command(m.ClearJam(command))
         expect(reply == Settled(command, Outcome.DONE, 0), "ClearJam DONE", reply)
         status = await status_of(visit)
-        expect(status.state is m.State.IDLE and status.counts_certain and status.left == 0, "IDLE, sure that 0 are left", status)
+        expect(
+            status.state is m.State.IDLE and status.counts_certain and status.left == 0,
+            "IDLE, sure that 0 are left",
+            status,
+        )

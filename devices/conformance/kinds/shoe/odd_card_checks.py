@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.shoe import messages as m
-from devices.conformance.operators import ManualStep
 from devices.conformance.assertions import expect_same_except
 from devices.conformance.kinds.shoe.dealing_checks import STACK, requirement
-from devices.conformance.kinds.shoe.setup import BLOCK_LIMIT_S, SHORT_LIMIT_S, bring_to_loaded, require_count, status_of, bring_to_block_ready
+from devices.conformance.kinds.shoe.setup import (
+    BLOCK_LIMIT_S,
+    SHORT_LIMIT_S,
+    bring_to_block_ready,
+    bring_to_loaded,
+    require_count,
+    status_of,
+)
+from devices.conformance.operators import ManualStep
 from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import expect
+from devices.shoe import messages as m
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench

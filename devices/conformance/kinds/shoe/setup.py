@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
+from devices.conformance.assertions import expect_refused
+from devices.conformance.operators import ManualStep
+from devices.conformance.raw_host import QUIET_S
+from devices.conformance.requirements import Chapter, KindProfile, NotChecked, RequirementFailed, expect, preparation
 from devices.shoe import messages as m
 from firmware_bridge.commands import Accepted, Settled
-from devices.conformance.operators import ManualStep
-from devices.conformance.assertions import expect_refused
-from devices.conformance.raw_host import QUIET_S
-from devices.conformance.requirements import Chapter, RequirementFailed, NotChecked, KindProfile, expect, preparation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from firmware_bridge.messages import Message
     from devices.conformance.bench import ConformanceBench
     from devices.conformance.session import CheckSession
+    from firmware_bridge.messages import Message
 
 CHAPTER: Final = Chapter("SO", "The dealing shoe", "docs/devices/shoe.md", needs=("HS-04",))
 
@@ -51,8 +51,9 @@ OPEN_DOOR: Final = ManualStep("open the door", ("door:to=open",))
 CLOSE_DOOR: Final = ManualStep("close the door", ("door:to=closed",))
 LOOK_INSIDE: Final = ManualStep("open the door, look for cards inside, take out what you find, and close the door",
                           ("door:to=open", "door:to=closed"))  # fmt: skip
-CLEAR_PATH: Final = ManualStep("open the door, take every card off the path but none out of the well, and close the door",
-                         ("clear_path",))  # fmt: skip
+CLEAR_PATH: Final = ManualStep(
+    "open the door, take every card off the path but none out of the well, and close the door", ("clear_path",)
+)
 LIFT: Final = ManualStep("take every card out of throat and well", ("clear_path", "lift"))
 REFILL: Final = ManualStep("lay the whole deck into the well", ("gather", "load"))
 
@@ -156,7 +157,9 @@ async def bring_to_loaded(bench: ConformanceBench) -> None:
         await visit.complete_command(m.Load(bench.next_id()), BLOCK_LIMIT_S)
 
 
-async def try_commands(visit: CheckSession, bench: ConformanceBench, names: Iterable[str]) -> dict[str, Settled | Accepted]:
+async def try_commands(
+    visit: CheckSession, bench: ConformanceBench, names: Iterable[str]
+) -> dict[str, Settled | Accepted]:
     """Send commands one after the other; return the reply to each."""
     return {name: await visit.send_command(COMMANDS[name](bench.next_id())) for name in names}
 
@@ -168,7 +171,9 @@ def expect_all_refused(replies: dict[str, Settled | Accepted], reason: m.Reason,
         expect(as_expected, f"{name} refused with {reason.value} {reason.name} {where}", reply)
 
 
-async def expect_none_begin(visit: CheckSession, bench: ConformanceBench, names: Iterable[str], reason: m.Reason, where: str) -> None:
+async def expect_none_begin(
+    visit: CheckSession, bench: ConformanceBench, names: Iterable[str], reason: m.Reason, where: str
+) -> None:
     """Each of these commands is refused with this reason."""
     for name in names:
         await expect_refused(visit, COMMANDS[name](bench.next_id()), reason, where)

@@ -3,16 +3,28 @@
 A machine for a batch is asked all that one for a deck is, and more; one without cycles is asked other things.
 """
 
-from devices.shuffler.messages import CONTINUOUS
-from devices.conformance.kinds.shuffler import batch_checks
-from devices.conformance.kinds.shuffler import continuous_checks
-from devices.conformance.kinds.shuffler import cycle_checks
-from devices.conformance.kinds.shuffler import fault_checks
-from devices.conformance.kinds.shuffler import halt_checks
-from devices.conformance.kinds.shuffler import idle_checks
-from devices.conformance.kinds.shuffler.setup import CHAPTER, PROFILE
+from devices.conformance.kinds.shuffler import (
+    batch_checks,
+    continuous_checks,
+    cycle_checks,
+    fault_checks,
+    halt_checks,
+    idle_checks,
+)
 from devices.conformance.kinds.shuffler.continuous_setup import WITHOUT_CYCLES
+from devices.conformance.kinds.shuffler.setup import CHAPTER, PROFILE
+from devices.shuffler.messages import CONTINUOUS
 
 MODELS = {CONTINUOUS: WITHOUT_CYCLES}
 
-__all__ = ["CHAPTER", "MODELS", "PROFILE", "batch_checks", "continuous_checks", "cycle_checks", "fault_checks", "halt_checks", "idle_checks"]
+__all__ = [
+    "CHAPTER",
+    "MODELS",
+    "PROFILE",
+    "batch_checks",
+    "continuous_checks",
+    "cycle_checks",
+    "fault_checks",
+    "halt_checks",
+    "idle_checks",
+]

@@ -6,24 +6,24 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from devices.shuffler import messages as m
-from firmware_bridge.commands import Outcome
-from devices.conformance.operators import ManualStep
 from devices.conformance.kinds.shuffler.setup import (
     CHAPTER,
     CYCLE_LIMIT_S,
     SHORT_LIMIT_S,
-    expect_all_refused,
     begin_command,
     bring_to_loaded,
-    expect_one_end,
     bring_to_ready,
-    try_commands,
+    expect_all_refused,
+    expect_one_end,
     expect_settled,
     status_of,
+    try_commands,
 )
+from devices.conformance.operators import ManualStep
 from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import NotChecked, expect
+from devices.shuffler import messages as m
+from firmware_bridge.commands import Outcome
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
@@ -44,7 +44,9 @@ async def stayed_inside(bench: ConformanceBench) -> None:
     await bench.perform(HIDE)
     async with bench.session() as visit:
         command = await begin_command(visit, m.StartCycle(bench.next_id()))
-        settled = expect_settled(await visit.wait_settled(command, CYCLE_LIMIT_S), Outcome.FAILED, m.Reason.COUNTS_DISAGREE)
+        settled = expect_settled(
+            await visit.wait_settled(command, CYCLE_LIMIT_S), Outcome.FAILED, m.Reason.COUNTS_DISAGREE
+        )
         await asyncio.sleep(QUIET_S)
         ended: m.Incomplete = expect_one_end(visit.events, command, m.Incomplete, settled)
         expect(ended.cards_in - ended.cards_out == HIDDEN, f"{HIDDEN} fewer out than in", ended)
@@ -62,7 +64,9 @@ async def apart(bench: ConformanceBench) -> None:
         before = await status_of(visit)
         if before.state is not m.State.READY or not before.cards_in_intake:
             raise NotChecked("there is no second batch")
-        expect_all_refused(await try_commands(visit, bench, ["StartCycle"]), m.Reason.GATE_OCCUPIED, "with a batch in each")
+        expect_all_refused(
+            await try_commands(visit, bench, ["StartCycle"]), m.Reason.GATE_OCCUPIED, "with a batch in each"
+        )
         await asyncio.sleep(QUIET_S)
         expect(await status_of(visit) == before, repr(before), await status_of(visit))
         await visit.complete_command(m.Eject(bench.next_id()), SHORT_LIMIT_S)

@@ -8,18 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from devices.shuffler import messages as m
-from firmware_bridge.commands import Accepted, Outcome, Settled
-from firmware_bridge.messages import encode
-from devices.conformance.assertions import begin_command, expect_refused, wait_restarted, expect_same_except, expect_settled
-from devices.conformance.kinds.shuffler.setup import (
-    CHAPTER,
-    CLOSE_DOOR,
-    CYCLE_LIMIT_S,
-    OPEN_DOOR,
-    PATH,
-    SHORT_LIMIT_S,
-    expect_all_refused,
+from devices.conformance.assertions import (
+    begin_command,
+    expect_refused,
+    expect_same_except,
+    expect_settled,
+    wait_restarted,
 )
 from devices.conformance.kinds.shuffler.continuous_setup import (
     CHUTE_ROOM,
@@ -38,14 +32,26 @@ from devices.conformance.kinds.shuffler.continuous_setup import (
     status_of,
     try_commands,
 )
-from devices.conformance.raw_host import QUIET_S
+from devices.conformance.kinds.shuffler.setup import (
+    CHAPTER,
+    CLOSE_DOOR,
+    CYCLE_LIMIT_S,
+    OPEN_DOOR,
+    PATH,
+    SHORT_LIMIT_S,
+    expect_all_refused,
+)
 from devices.conformance.protocol.commands import POWER_CUT
-from devices.conformance.requirements import RequirementFailed, NotChecked, expect
+from devices.conformance.raw_host import QUIET_S
+from devices.conformance.requirements import NotChecked, RequirementFailed, expect
+from devices.shuffler import messages as m
+from firmware_bridge.commands import Accepted, Outcome, Settled
+from firmware_bridge.messages import encode
 
 if TYPE_CHECKING:
-    from firmware_bridge.messages import Message
     from devices.conformance.bench import ConformanceBench
     from devices.conformance.session import CheckSession
+    from firmware_bridge.messages import Message
 
 requirement = partial(CHAPTER.requirement, capability=m.CONTINUOUS)
 
@@ -197,7 +203,9 @@ async def counts(bench: ConformanceBench) -> None:
     reported: m.Counted = motion.ended(m.Counted)
     inside = _known(motion.before.inside, "what is inside", motion.before)
     expect((reported.count, reported.outside) == (inside, 0), f"{inside} counted, 0 outside", reported)
-    expect_same_except(motion.before, motion.afterwards(), counted=inside, outside=0, in_chute=0, cycles=motion.before.cycles + 1)
+    expect_same_except(
+        motion.before, motion.afterwards(), counted=inside, outside=0, in_chute=0, cycles=motion.before.cycles + 1
+    )
     _busy(motion, m.State.FEEDING, m.State.UNLOADING)
 
 
@@ -303,7 +311,9 @@ async def drawn_as_one(bench: ConformanceBench) -> None:
     async with bench.session() as visit:
         await bench.perform(DRAW_PAIR)
         await bench.perform(DRAW_ALL)
-        await visit.wait_until(lambda event: isinstance(event, m.StoreChanged) and event.reason > 0, bench.operator.effect_timeout_s)
+        await visit.wait_until(
+            lambda event: isinstance(event, m.StoreChanged) and event.reason > 0, bench.operator.effect_timeout_s
+        )
         reported = visit.events_of(m.StoreChanged)
         expect(
             [event.reason for event in reported if event.reason] == [m.Reason.COUNTS_DISAGREE], "433, once", reported

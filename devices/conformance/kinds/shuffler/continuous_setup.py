@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from devices.shuffler import messages as m
-from devices.conformance.operators import ManualStep
 from devices.conformance.kinds.shuffler.setup import (
     CLEAR_PATH,
     CLOSE_DOOR,
@@ -17,16 +15,18 @@ from devices.conformance.kinds.shuffler.setup import (
     RELOAD,
     SHORT_LIMIT_S,
 )
+from devices.conformance.operators import ManualStep
 from devices.conformance.raw_host import QUIET_S
-from devices.conformance.requirements import RequirementFailed, KindProfile, expect, preparation
+from devices.conformance.requirements import KindProfile, RequirementFailed, expect, preparation
+from devices.shuffler import messages as m
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from firmware_bridge.commands import Accepted, Settled
-    from firmware_bridge.messages import Message
     from devices.conformance.bench import ConformanceBench
     from devices.conformance.session import CheckSession
+    from firmware_bridge.commands import Accepted, Settled
+    from firmware_bridge.messages import Message
 
 WITHOUT: Final = "Without cycles"
 # A whole count takes four minutes (s); twice that.

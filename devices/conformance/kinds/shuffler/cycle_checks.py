@@ -8,30 +8,30 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from devices.path_telemetry import TransitTimes
-from devices.shuffler import messages as m
-from firmware_bridge.commands import Accepted, Outcome, Settled
-from firmware_bridge.link import SILENCE_LIMIT_S
-from devices.conformance.operators import ManualStep
 from devices.conformance.kinds.shuffler.setup import (
     COMMANDS,
     CYCLE_LIMIT_S,
     RELOAD,
     SHORT_LIMIT_S,
-    expect_all_refused,
     begin_command,
-    cycling,
     bring_to_empty,
-    bring_to_loaded,
-    expect_one_end,
-    bring_to_ready,
-    try_commands,
     bring_to_idle,
+    bring_to_loaded,
+    bring_to_ready,
+    cycling,
+    expect_all_refused,
+    expect_one_end,
     expect_settled,
     status_of,
+    try_commands,
 )
+from devices.conformance.operators import ManualStep
 from devices.conformance.raw_host import LINE_ALLOWANCE_S, QUIET_S
 from devices.conformance.requirements import NotChecked, expect
+from devices.path_telemetry import TransitTimes
+from devices.shuffler import messages as m
+from firmware_bridge.commands import Accepted, Outcome, Settled
+from firmware_bridge.link import SILENCE_LIMIT_S
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
@@ -204,7 +204,7 @@ async def no_findings(bench: ConformanceBench) -> None:
 # --- with an operator: a second deck in the intake ------------------------------------------------------------------
 
 
-@cycling(30, "A cycle", hands=True)
+@cycling(30, "A cycle", needs_operator=True)
 async def intake_reported(bench: ConformanceBench) -> None:
     """When cards are put into the intake, Intake is sent and the status shows them."""
     await bring_to_empty(bench)
@@ -215,7 +215,7 @@ async def intake_reported(bench: ConformanceBench) -> None:
         expect((await status_of(visit)).cards_in_intake, "cards in the intake", await status_of(visit))
 
 
-@cycling(31, "A cycle", hands=True, needs=("SH-11",))
+@cycling(31, "A cycle", needs_operator=True, needs=("SH-11",))
 async def sorts(bench: ConformanceBench) -> None:
     """A cycle in SORT has mode SORT in Completed, and counts the same deck the same."""
     count = (await watched(bench)).completed().count
@@ -229,7 +229,7 @@ async def sorts(bench: ConformanceBench) -> None:
     await bring_to_idle(bench)
 
 
-@cycling(32, "Heartbeat and silence", page="docs/protocol.md", hands=True, needs=("SH-11",))
+@cycling(32, "Heartbeat and silence", page="docs/protocol.md", needs_operator=True, needs=("SH-11",))
 async def alone(bench: ConformanceBench) -> None:
     """A cycle continues while its host is silent, and the next session finds it DONE."""
     await bring_to_loaded(bench)
@@ -243,7 +243,7 @@ async def alone(bench: ConformanceBench) -> None:
         expect_settled(known, Outcome.DONE, m.Reason.NONE)
 
 
-@cycling(80, "What is never sent", hands=True, needs=("SH-11",), capability=m.IDENTIFIES)  # fmt: skip
+@cycling(80, "What is never sent", needs_operator=True, needs=("SH-11",), capability=m.IDENTIFIES)  # fmt: skip
 async def rejects(bench: ConformanceBench) -> None:
     """A wrong deck or batch is rejected, and its findings list the missing and extra cards, in its model's form."""
     await bring_to_idle(bench)

@@ -7,29 +7,29 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from devices.path_telemetry import OpticalLevel
-from devices.shuffler import messages as m
-from firmware_bridge.commands import Accepted, Outcome, Settled
-from devices.conformance.operators import ManualStep
 from devices.conformance.assertions import expect_same_levels
 from devices.conformance.kinds.shuffler.halt_checks import NOT_CLEARING, requirement, state_of
 from devices.conformance.kinds.shuffler.setup import (
     CLEAR_PATH,
     CYCLE_LIMIT_S,
     PATH,
-    expect_all_refused,
     begin_command,
-    bring_to_loaded,
-    expect_one_end,
-    try_commands,
     bring_to_idle,
+    bring_to_loaded,
+    expect_all_refused,
+    expect_one_end,
     expect_settled,
-    wait_for_cards,
     status_of,
+    try_commands,
+    wait_for_cards,
 )
-from devices.conformance.raw_host import QUIET_S
+from devices.conformance.operators import ManualStep
 from devices.conformance.protocol.commands import POWER_CUT
+from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import NotChecked, expect
+from devices.path_telemetry import OpticalLevel
+from devices.shuffler import messages as m
+from firmware_bridge.commands import Accepted, Outcome, Settled
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from devices.shuffler import messages as m
-from devices.edge_log import EDGE_LOG, GetEdgeLog, EdgeLog
-from firmware_bridge.commands import Accepted, Outcome, Settled
 from devices.conformance.kinds.shuffler.setup import (
     CLEAR_PATH,
     CLOSE_DOOR,
@@ -20,24 +17,27 @@ from devices.conformance.kinds.shuffler.setup import (
     OPEN_DOOR,
     PATH,
     SHORT_LIMIT_S,
-    expect_all_refused,
     begin_command,
-    cycling,
-    bring_to_loaded,
-    expect_one_end,
-    try_commands,
     bring_to_idle,
+    bring_to_loaded,
+    cycling,
+    expect_all_refused,
+    expect_one_end,
     expect_settled,
-    wait_for_cards,
     status_of,
+    try_commands,
+    wait_for_cards,
 )
 from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import NotChecked, expect
+from devices.edge_log import EDGE_LOG, EdgeLog, GetEdgeLog
+from devices.shuffler import messages as m
+from firmware_bridge.commands import Accepted, Outcome, Settled
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
 
-requirement = partial(cycling, hands=True)
+requirement = partial(cycling, needs_operator=True)
 NOT_CLEARING = [name for name in COMMANDS if name != "ClearJam"]
 
 
@@ -104,7 +104,9 @@ async def _stop(bench: ConformanceBench) -> CycleHalt:
         settled = await visit.wait_settled(command, SHORT_LIMIT_S)
         await asyncio.sleep(QUIET_S)
         status = await status_of(visit)
-        halt = CycleHalt(command, reply, settled, list(visit.events), status, await try_commands(visit, bench, NOT_CLEARING))
+        halt = CycleHalt(
+            command, reply, settled, list(visit.events), status, await try_commands(visit, bench, NOT_CLEARING)
+        )
         if EDGE_LOG in visit.hello.capabilities:
             halt.edge_log = await visit.ask(GetEdgeLog(), EdgeLog)
     if (await state_of(bench)) is m.State.HALTED:

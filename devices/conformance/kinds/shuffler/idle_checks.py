@@ -5,28 +5,28 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from devices.shuffler import messages as m
-from firmware_bridge.commands import GetReport, Outcome, Report, Settled
 from devices.conformance.assertions import check_jog
 from devices.conformance.kinds.shuffler.setup import (
     COMMANDS,
     PATH,
     SHORT_LIMIT_S,
-    expect_all_refused,
     begin_command,
-    cycling,
     bring_to_empty,
-    bring_to_loaded,
-    expect_one_end,
-    bring_to_ready,
-    try_commands,
     bring_to_idle,
+    bring_to_loaded,
+    bring_to_ready,
+    cycling,
+    expect_all_refused,
+    expect_one_end,
     expect_same_except,
     expect_settled,
     status_of,
+    try_commands,
 )
 from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import NotChecked, expect
+from devices.shuffler import messages as m
+from firmware_bridge.commands import GetReport, Outcome, Report, Settled
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
@@ -100,7 +100,7 @@ async def jog(bench: ConformanceBench) -> None:
         expect_same_except(before, await status_of(visit))
 
 
-@cycling(9, "One motor", capability=m.JOGS, hands=True)
+@cycling(9, "One motor", capability=m.JOGS, needs_operator=True)
 async def jog_in_reach(bench: ConformanceBench) -> None:
     """While cards are in the intake, the feed motor is not jogged: 445."""
     await bring_to_loaded(bench)
@@ -136,7 +136,9 @@ async def stopped_test(bench: ConformanceBench) -> None:
         await _stopped(visit, bench, m.SelfTest(bench.next_id()), before)
 
 
-async def _stopped(visit: CheckSession, bench: ConformanceBench, message: m.SelfTest | m.Eject, before: m.Status) -> None:
+async def _stopped(
+    visit: CheckSession, bench: ConformanceBench, message: m.SelfTest | m.Eject, before: m.Status
+) -> None:
     """Stop what moves no card along the path, right after it began."""
     command = await begin_command(visit, message)
     reply = await visit.send_command(m.Stop(bench.next_id()))
@@ -221,7 +223,11 @@ async def eject(bench: ConformanceBench) -> None:
         command = await begin_command(visit, m.Eject(bench.next_id()))
         expect_settled(await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.DONE, m.Reason.NONE)
         expect_same_except(before, await status_of(visit), state=m.State.IDLE, behind_gate=0)
-        expect(len(visit.events_about(command)) == 1, "one Settled and no other event about it", visit.events_about(command))
+        expect(
+            len(visit.events_about(command)) == 1,
+            "one Settled and no other event about it",
+            visit.events_about(command),
+        )
         await _consistent(visit)
 
 
@@ -230,4 +236,6 @@ async def nothing_loaded(bench: ConformanceBench) -> None:
     """Without cards in the intake StartCycle is refused with 421."""
     await bring_to_empty(bench)
     async with bench.session() as visit:
-        expect_all_refused(await try_commands(visit, bench, ["StartCycle"]), m.Reason.NOTHING_LOADED, "with an empty intake")
+        expect_all_refused(
+            await try_commands(visit, bench, ["StartCycle"]), m.Reason.NOTHING_LOADED, "with an empty intake"
+        )

@@ -8,18 +8,26 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from devices.shuffler import messages as m
-from firmware_bridge.commands import Accepted, Outcome, Settled
 from devices.conformance.operators import ManualStep
 from devices.conformance.raw_host import QUIET_S
-from devices.conformance.requirements import Chapter, RequirementFailed, NotChecked, KindProfile, SwitchCommands, expect, preparation
+from devices.conformance.requirements import (
+    Chapter,
+    KindProfile,
+    NotChecked,
+    RequirementFailed,
+    SwitchCommands,
+    expect,
+    preparation,
+)
+from devices.shuffler import messages as m
+from firmware_bridge.commands import Accepted, Outcome, Settled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from firmware_bridge.messages import Message
     from devices.conformance.bench import ConformanceBench
     from devices.conformance.session import CheckSession
+    from firmware_bridge.messages import Message
 
 CHAPTER: Final = Chapter("SH", "The shuffler", "docs/devices/shuffler.md", needs=("HS-04",))
 # Requirements on models with cycles, for one deck or for a batch.
@@ -136,7 +144,9 @@ async def wait_for_cards(visit: CheckSession) -> None:
     await visit.wait_until(lambda event: isinstance(event, m.Progress) and event.entered >= 3, 5.0)
 
 
-async def try_commands(visit: CheckSession, bench: ConformanceBench, names: Iterable[str]) -> dict[str, Settled | Accepted]:
+async def try_commands(
+    visit: CheckSession, bench: ConformanceBench, names: Iterable[str]
+) -> dict[str, Settled | Accepted]:
     """Send commands one after the other; return the reply to each."""
     return {name: await visit.send_command(COMMANDS[name](bench.next_id())) for name in names}
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_bridge.commands import Accepted, GetReport, Outcome, Report, Settled
-from firmware_bridge.errors import LinkError
 from devices.conformance.operators import ManualStep
 from devices.conformance.raw_host import LINE_ALLOWANCE_S
-from devices.conformance.requirements import Chapter, RequirementFailed, NotChecked, expect
+from devices.conformance.requirements import Chapter, NotChecked, RequirementFailed, expect
+from firmware_bridge.commands import Accepted, GetReport, Outcome, Report, Settled
+from firmware_bridge.errors import LinkError
 
 if TYPE_CHECKING:
-    from firmware_bridge.messages import Message
     from devices.conformance.bench import ConformanceBench
     from devices.conformance.session import CheckSession
+    from firmware_bridge.messages import Message
 
 CHAPTER: Final = Chapter("CM", "Commands and reports", "docs/protocol.md", needs=("HS-04",))
 COMMANDS: Final = "Commands"
@@ -31,7 +31,9 @@ POWER_LOST: Final = 435
 # How long (s) to wait for a reply behind many others.
 _MANY: Final = 10.0
 
-POWER_CUT: Final = ManualStep("switch the machine's power off, count to five, and switch it on", ("power_cut:seconds=1",))
+POWER_CUT: Final = ManualStep(
+    "switch the machine's power off, count to five, and switch it on", ("power_cut:seconds=1",)
+)
 
 
 async def begin_self_test(visit: CheckSession, bench: ConformanceBench) -> Any:

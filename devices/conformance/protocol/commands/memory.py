@@ -5,22 +5,22 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_bridge.commands import REMEMBERED, Accepted, AskCommand, GetReport, Outcome, Report, Settled
-from firmware_bridge.errors import LinkError
 from devices.conformance.bench import require_switch
 from devices.conformance.protocol.commands.common import (
     CHAPTER,
-    COMMANDS,
     COMMAND_LIMIT_S,
+    COMMANDS,
     POWER_CUT,
     POWER_LOST,
     begin_self_test,
     refused_while_running,
-    wait_restarted,
     require_running,
     send_together,
+    wait_restarted,
 )
 from devices.conformance.requirements import NotChecked, expect
+from firmware_bridge.commands import REMEMBERED, Accepted, AskCommand, GetReport, Outcome, Report, Settled
+from firmware_bridge.errors import LinkError
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench

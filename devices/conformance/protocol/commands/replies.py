@@ -5,28 +5,28 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_bridge.commands import ACCEPT_TIMEOUT_S, GetReport, Outcome, Report, Settled
-from firmware_bridge.errors import CommandIdReused
 from devices.conformance.bench import is_switch_on, require_switch
-from devices.conformance.raw_host import LINE_ALLOWANCE_S, QUIET_S
 from devices.conformance.protocol.commands.common import (
     CHAPTER,
+    COMMAND_LIMIT_S,
     COMMANDS,
     EVERY_MACHINE,
-    COMMAND_LIMIT_S,
     begin_self_test,
     expect_no_restart,
     refused_while_running,
+    require_running,
     reset,
     wait_restarted,
-    require_running,
 )
+from devices.conformance.raw_host import LINE_ALLOWANCE_S, QUIET_S
 from devices.conformance.requirements import expect
+from firmware_bridge.commands import ACCEPT_TIMEOUT_S, GetReport, Outcome, Report, Settled
+from firmware_bridge.errors import CommandIdReused
 
 if TYPE_CHECKING:
-    from firmware_bridge.messages import Message
     from devices.conformance.bench import ConformanceBench
     from devices.conformance.session import CheckSession
+    from firmware_bridge.messages import Message
 
 _HIGHEST: Final = (1 << 63) - 1
 
@@ -142,7 +142,11 @@ async def _in_time(visit: CheckSession, message: Message) -> None:
     began = loop.time()
     await visit.send_command(message)
     took = loop.time() - began
-    expect(took <= ACCEPT_TIMEOUT_S + LINE_ALLOWANCE_S, f"{ACCEPT_TIMEOUT_S} s (and {LINE_ALLOWANCE_S} s for the line)", f"{took:.3f} s")
+    expect(
+        took <= ACCEPT_TIMEOUT_S + LINE_ALLOWANCE_S,
+        f"{ACCEPT_TIMEOUT_S} s (and {LINE_ALLOWANCE_S} s for the line)",
+        f"{took:.3f} s",
+    )
 
 
 @CHAPTER.requirement(8, COMMANDS)

@@ -10,8 +10,22 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.rulebook.cards import ACE, RANKS
 from table_controller.rulebook.hands import hand_features
-from table_controller.rulebook.hands.hand_encoding import JOKER_KEYS, rank_counts, make_evaluator, ranks_key, suited_parts, wild_count
-from table_controller.rulebook.hands.ranking import HandClass, Straights, best_of_equal_ranks, rank_mask, best_straight, best_of_one_suit
+from table_controller.rulebook.hands.hand_encoding import (
+    JOKER_KEYS,
+    make_evaluator,
+    rank_counts,
+    ranks_key,
+    suited_parts,
+    wild_count,
+)
+from table_controller.rulebook.hands.ranking import (
+    HandClass,
+    Straights,
+    best_of_equal_ranks,
+    best_of_one_suit,
+    best_straight,
+    rank_mask,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from table_controller.rulebook.games.asia_poker import hands as asia
 from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.hands.ranking import describe
-from table_controller.rulebook.settlement.terms import line_result, first_line, lost_result
+from table_controller.rulebook.settlement.terms import first_line, line_result, lost_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from table_controller.rulebook.settlement.dealt_round import WagerResult, DealtRound, Seat, HandSetting
+    from table_controller.rulebook.settlement.dealt_round import DealtRound, HandSetting, Seat, WagerResult
     from table_controller.rulebook.settlement.terms import SettlementTerms
     from table_controller.rulebook.texts import PaytableLine
 
@@ -39,7 +39,9 @@ def settle(terms: SettlementTerms, played: DealtRound, seats: list[Seat]) -> Ite
             yield line_result(terms, seat, "bonus", line, ("575.11(h)(2)", "575.12(b)"), ("575.11(h)(1)",), hand)
 
 
-def _main(terms: SettlementTerms, seat: Seat, hands: HandSetting, dealer: HandSetting, strength: asia.Strength) -> WagerResult:
+def _main(
+    terms: SettlementTerms, seat: Seat, hands: HandSetting, dealer: HandSetting, strength: asia.Strength
+) -> WagerResult:
     hand = _words(hands, strength)
     foul = asia.foul_clause(hands, strength)
     if foul is not None:

@@ -9,8 +9,23 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from table_controller.rulebook.cards import JOKER
 from table_controller.rulebook.hands import hand_features
-from table_controller.rulebook.hands.hand_encoding import JOKER_KEYS, TWOS_KEYS, rank_counts, make_evaluator, suited_parts, wild_count
-from table_controller.rulebook.hands.ranking import HandClass, Straights, class_of, best_of_equal_ranks, rank_mask, best_straight, best_of_one_suit
+from table_controller.rulebook.hands.hand_encoding import (
+    JOKER_KEYS,
+    TWOS_KEYS,
+    make_evaluator,
+    rank_counts,
+    suited_parts,
+    wild_count,
+)
+from table_controller.rulebook.hands.ranking import (
+    HandClass,
+    Straights,
+    best_of_equal_ranks,
+    best_of_one_suit,
+    best_straight,
+    class_of,
+    rank_mask,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +38,9 @@ _RUNS: Final = Straights(5, wheel_second=False)
 def by_rank(key: int) -> int:
     """Return the best strength from ranks alone; wild cards stand for any card."""
     held, wild = rank_counts(key), wild_count(key)
-    return max(best_of_equal_ranks(held, wild, top=HandClass.FIVE_OF_A_KIND), best_straight(_RUNS, rank_mask(held), wild))
+    return max(
+        best_of_equal_ranks(held, wild, top=HandClass.FIVE_OF_A_KIND), best_straight(_RUNS, rank_mask(held), wild)
+    )
 
 
 def by_suit(key: int) -> int:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from table_controller.rulebook.hands import poker5
 from table_controller.rulebook.games.dj_wild import hands
-from table_controller.rulebook.hands import hand_features
+from table_controller.rulebook.hands import hand_features, poker5
 from table_controller.rulebook.hands.ranking import class_of, describe
-from table_controller.rulebook.settlement.terms import line_result, envy_result, first_line, returned_result, lost_result
+from table_controller.rulebook.settlement.terms import (
+    envy_result,
+    first_line,
+    line_result,
+    lost_result,
+    returned_result,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from table_controller.rulebook.settlement.dealt_round import WagerResult, DealtRound, Seat
+    from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, WagerResult
     from table_controller.rulebook.settlement.terms import SettlementTerms
 
 _REQUIRED = ("ante", "blind", "raise")
@@ -106,4 +111,6 @@ def _envy(terms: SettlementTerms, played: DealtRound, seats: list[Seat]) -> Iter
             continue
         for seat in bettors:
             if seat.owner != of.owner:
-                yield envy_result(terms, seat, "progressive", of, line, ("687a.12(c)/2",), describe(poker5.best_strength(cards)))
+                yield envy_result(
+                    terms, seat, "progressive", of, line, ("687a.12(c)/2",), describe(poker5.best_strength(cards))
+                )

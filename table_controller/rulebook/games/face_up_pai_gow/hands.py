@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from table_controller.rulebook.cards import ACE, JOKER, RANKS, rank, suit
-from table_controller.rulebook.hands import poker5
-from table_controller.rulebook.hands import hand_features
+from table_controller.rulebook.hands import hand_features, poker5
 from table_controller.rulebook.hands.ranking import HandClass, class_of, ranks_of
 
 if TYPE_CHECKING:

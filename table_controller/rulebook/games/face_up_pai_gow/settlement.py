@@ -5,15 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from table_controller.rulebook.cards import JOKER
-from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.games.face_up_pai_gow import hands as pai_gow
+from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.hands.ranking import describe
-from table_controller.rulebook.settlement.terms import line_result, envy_result, first_line, returned_result, lost_result
+from table_controller.rulebook.settlement.terms import (
+    envy_result,
+    first_line,
+    line_result,
+    lost_result,
+    returned_result,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from table_controller.rulebook.settlement.dealt_round import WagerResult, DealtRound, Seat, HandSetting
+    from table_controller.rulebook.settlement.dealt_round import DealtRound, HandSetting, Seat, WagerResult
     from table_controller.rulebook.settlement.terms import SettlementTerms
 
 _MAIN = "face_up_pai_gow_poker"
@@ -62,7 +68,9 @@ def settle_ace_high(terms: SettlementTerms, played: DealtRound, seat: Seat) -> W
     """Settle Ace High by the dealer's hand; it pays more if the player's hand is ace high too."""
     held = 0
     if pai_gow.is_ace_high(played.dealer):
-        held = hand_features.FEATURE_BIT["dealer_ace_high_with_joker" if JOKER in played.dealer else "dealer_ace_high_no_joker"]
+        held = hand_features.FEATURE_BIT[
+            "dealer_ace_high_with_joker" if JOKER in played.dealer else "dealer_ace_high_no_joker"
+        ]
         held |= hand_features.FEATURE_BIT["both_ace_high"] if pai_gow.is_ace_high(seat.cards) else 0
     line = first_line(terms.table("ace_high"), held)
     hand = f"{describe(pai_gow.strength(seat.cards))}; dealer {describe(pai_gow.strength(played.dealer))}"

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from table_controller.rulebook.hands import poker5
-from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.games.saigon import hands
+from table_controller.rulebook.hands import hand_features, poker5
 from table_controller.rulebook.hands.ranking import describe
-from table_controller.rulebook.settlement.terms import line_result, first_line, returned_result, lost_result
+from table_controller.rulebook.settlement.terms import first_line, line_result, lost_result, returned_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from table_controller.rulebook.settlement.dealt_round import WagerResult, DealtRound, Seat
+    from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, WagerResult
     from table_controller.rulebook.settlement.terms import SettlementTerms
 
 
