@@ -13,7 +13,7 @@ import msgspec
 from table_controller.journal.former_names import FAULT_REPORTS, renew
 
 # Of fault reports and of the steps that are kept with them; raised when a name in them changes.
-VERSION: Final = 1
+VERSION: Final = 2
 
 # Kinds of halts, common to all machines.
 HaltKind = Literal[
