@@ -1,8 +1,8 @@
 """The device processes of the link, USB and lock-out benchmarks, one per row; each ends when its input closes.
 
-The benchmarks run `python -m benchmarks.remote_devices NAME PORT`: it makes a pty behind the symbolic link PORT (or six in
-the folder PORT), or writes the number of its TCP port into a file of that name, and prints a line when a host may open
-it.
+The benchmarks run `python -m benchmarks.remote_devices NAME PORT`: it makes a pty behind the symbolic link PORT (or
+six in the folder PORT), or writes the number of its TCP port into a file of that name, and prints a line when a host
+may open it.
 """
 
 from __future__ import annotations

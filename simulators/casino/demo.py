@@ -175,9 +175,7 @@ def _about(finding: HoldOpened) -> str:
 def summary(day: SoakFigures, *, progressive: bool) -> list[Text]:
     """Return the summary of the demo, compared with the simulated truth."""
     lines = [
-        Text(
-            f"{day.rounds} rounds, {day.voids} of them void; {day.steps} steps in the journal; power cuts: {day.power_cuts}"
-        ),
+        Text(f"{day.rounds} rounds, {day.voids} void; {day.steps} steps in the journal; power cuts: {day.power_cuts}"),
         Text(f"mishaps: {sum(day.mishaps.values())}; irregularities found, by clause: {day.irregularities}"),
     ]
     lines += [Text(f"   {count:3d} x {clause}", "dim") for clause, count in sorted(day.clauses.items())]

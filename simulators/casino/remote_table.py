@@ -191,7 +191,7 @@ class RemoteBox:
 
 
 class RemoteTable(CasinoTable):
-    """`async with RemoteTable(folder, game)`: machines on ptys, a table.toml in a folder; `meet` connects to its box."""
+    """`async with RemoteTable(folder, game)`: machines on ptys, a table.toml in a folder; `meet` connects to it."""
 
     box: Any
 

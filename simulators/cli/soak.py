@@ -80,7 +80,7 @@ def summary(day: SoakFigures) -> list[str]:
         f"{day.power_cuts} power cuts of the box; {day.virtual_s / 3600:.0f} h at the table",
         f"{sum(day.mishaps.values())} mishaps: " + _counted(day.mishaps),
         f"{day.irregularities} irregularities, by clause: " + _counted(day.clauses),
-        f"hands from a bad deck after the first check able to see it: {day.bad_after_check} (before any: {day.bad_before_check})",
+        f"hands from a bad deck after a check able to see it: {day.bad_after_check} (before: {day.bad_before_check})",
     ]
     if day.bets:
         lines.append(

@@ -121,8 +121,9 @@ def _curve(curve: Curve) -> str:
     newest = f"{ys[-1] / 10:.1f} {curve.unit}" if curve.tenth else f"{ys[-1]} {curve.unit}"
     begins, ends = at(xs[0], curve.limit).split(","), at(xs[-1], curve.limit).split(",")
     return (
-        f"<figure{' class=warned' if curve.has_warning else ''}><figcaption>{escape(curve.name)}: <b>{escape(newest)}</b>"
-        f'</figcaption><svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
+        f"<figure{' class=warned' if curve.has_warning else ''}><figcaption>{escape(curve.name)}: "
+        f"<b>{escape(newest)}</b></figcaption>"
+        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
         f'aria-label="{escape(curve.name)}">'
         f'<line class="limit" x1="{begins[0]}" y1="{begins[1]}" x2="{ends[0]}" y2="{ends[1]}"/>'
         f'<polyline class="curve" points="{" ".join(at(x, y) for x, y in curve.points)}"/></svg></figure>'

@@ -53,9 +53,9 @@ def describe_files(config: TableConfig) -> str:
 def check_software(config: TableConfig, digests: Mapping[str, str]) -> tuple[str, str]:
     """Compare software and configuration with the manifest that two people approved; return the result.
 
-    Raise NoManifest without one; raise SoftwareNotApproved if the software, the choices of the Rules Submission, the
-    edition or the list of approved firmware differs. `compare_installation` compares everything else while the box runs. A
-    development table needs no manifest.
+    Raise NoManifest without one, and SoftwareNotApproved if the software, the choices of the Rules Submission, the
+    edition or the list of approved firmware differs. `compare_installation` compares everything else while the box
+    runs. A development table needs no manifest.
     """
     approval = check_approval(config)
     if approval is None:

@@ -197,7 +197,7 @@ def verify(
         why = f"record {tip.seq} was acknowledged, and it is missing or differs"
         return ChainVerdict(False, walk.first, walk.last, walk.head, min(after, tip.seq), why, is_short=True)
     if expected_head is not None and expected_head not in walk.seen:
-        why = f"no record has the head {expected_head.hex()}: the journal was cut short or rewritten after its publication"
+        why = f"no record has the head {expected_head.hex()}: the journal was cut short or rewritten after that"
         return ChainVerdict(False, walk.first, walk.last, walk.head, after, why, is_short=True)
     return ChainVerdict(True, walk.first, walk.last, walk.head)
 

@@ -154,7 +154,8 @@ class RoundReport:
         self._position = position_of_total(total)
         values = ", ".join(map(str, event["values"]))
         self.start.append(
-            f"{at}dice {values}, total {total}: position {self._position}, {self.place_text(place_of_position(self._position))}"
+            f"{at}dice {values}, total {total}: position {self._position}, "
+            f"{self.place_text(place_of_position(self._position))}"
         )
 
     def _drawn(self, at: str, event: dict[str, Any]) -> None:

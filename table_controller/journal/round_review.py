@@ -63,7 +63,8 @@ def _of_deck(decision: dict[str, Any]) -> bool:
 
 def _answer(prompt: dict[str, Any], event: dict[str, Any]) -> str:
     number = "" if event.get("number") is None else f", {event['number']}"
-    return f"{prompt_text(prompt)}: {record_text.to_words(event['choice'])}{number} ({record_text.person_text(event['who'])})"
+    who = record_text.person_text(event["who"])
+    return f"{prompt_text(prompt)}: {record_text.to_words(event['choice'])}{number} ({who})"
 
 
 class _ReviewedRound(RoundReport):

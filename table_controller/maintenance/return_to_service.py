@@ -1,9 +1,9 @@
 """The return to service of each faulted machine of a box: the steps that must be completed, and their evidence.
 
 Each completed step is recorded twice: with the fault report, for technicians, and in the journal. The procedure begins
-with the fault. The core learns the next step from `ReturnStepChanged` and keeps the machine out of service until the last one;
-only the core returns a machine. While a technician works on it, the machine is in test mode: its events are evidence,
-and the table ignores them. `diagnosis.steps` defines the evidence of each step.
+with the fault. The core learns the next step from `ReturnStepChanged` and keeps the machine out of service until the
+last one; only the core returns a machine. While a technician works on it, the machine is in test mode: its events are
+evidence, and the table ignores them. `diagnosis.return_steps` defines the evidence of each step.
 """
 
 from __future__ import annotations
@@ -320,7 +320,8 @@ class ReturnsToService:
                 return st.Returned(person, who.role)
             case _:
                 raise StepRefused(
-                    f"{step.name.lower()} completes when the machine reports it: {st.required_evidence(procedure, step)}"
+                    f"{step.name.lower()} completes when the machine reports it: "
+                    f"{st.required_evidence(procedure, step)}"
                 )
 
     def progress(self, number: int) -> dict[str, Any]:

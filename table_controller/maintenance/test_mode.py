@@ -1,9 +1,10 @@
 """Test mode of a machine in service, begun and left by a technician when the permits allow it.
 
 Here the machine has no fault and so no fault report; a machine with a fault is tested during its return to service
-(`ways`). In test mode the machine is out of service, the table ignores its cards, and all displays show the test. The
-state is a step of the table (`ReturnStepChanged` without a report), so it survives a restart. At the end the machine is empty and
-in its previous mode, and a good report returns it to service. A fault during the test latches as usual.
+(`return_to_service`). In test mode the machine is out of service, the table ignores its cards, and all displays show
+the test. The state is a step of the table (`ReturnStepChanged` without a report), so it survives a restart. At the end
+the machine is empty and in its previous mode, and a good report returns it to service. A fault during the test latches
+as usual.
 """
 
 from __future__ import annotations

@@ -16,8 +16,7 @@ from table_controller.table.state import GATE, HANDS, PLAIN_SHOE
 if TYPE_CHECKING:
     from table_controller.ledger.meter import MeterRules
     from table_controller.rulebook import Edition, Submission
-    from table_controller.rulebook.vocabulary import DeckFact
-    from table_controller.rulebook.vocabulary import StubFinding
+    from table_controller.rulebook.vocabulary import DeckFact, StubFinding
     from table_controller.table.state import Deck, Hold, TableState
 
 SHOES: Final = ("manual_shoe", "dealing_shoe", "automated_shoe")

@@ -1,7 +1,7 @@
 """The shipped Box, its power cut and its meter touched by hand: its journal matches the reference ledger.
 
-The ledger follows docs/money.md (`tests/support/oracles/second_ledger.py`); `test_money_adversary` attacks the core harder,
-and `test_power_cuts` more of these.
+The ledger follows docs/money.md (`tests/support/oracles/second_ledger.py`); `test_money_adversary` attacks the core
+harder, and `test_power_cuts` more of these.
 """
 
 from __future__ import annotations

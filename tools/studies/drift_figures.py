@@ -1,8 +1,8 @@
 """Measures how well drift predicts jams, on seeded histories of simulated machines, against a simple threshold.
 
-python -m tools.studies.drift_figures                 print the table of the report seeds
-python -m tools.studies.drift_figures --fit           print limits fitted on the fitting seeds, which the report never uses
-python -m tools.studies.drift_figures --write         write the table into docs/history.md
+python -m tools.studies.drift_figures             print the table of the report seeds
+python -m tools.studies.drift_figures --fit       print limits fitted on the fitting seeds, which the report never uses
+python -m tools.studies.drift_figures --write     write the table into docs/history.md
 """
 
 from __future__ import annotations

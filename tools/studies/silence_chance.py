@@ -1,7 +1,7 @@
 """Computes how likely a link ends a session by mistake because a lossy line lost every frame for too long.
 
-`python -m tools.studies.silence_chance` prints the exact probability that one end receives nothing until its silence limit,
-although both ends work and every frame is lost independently with the same probability.
+`python -m tools.studies.silence_chance` prints the exact probability that one end receives nothing until its silence
+limit, although both ends work and every frame is lost independently with the same probability.
 """
 
 from __future__ import annotations

@@ -41,7 +41,8 @@ def run(args: argparse.Namespace) -> int:
 
 def status_lines(status: dict[str, Any]) -> Iterator[str]:
     """Yield a status as lines of text, the most important first."""
-    yield f"{status['table']} ({status['game']}), software {status['version']}, start {status['boot']}: {status['phase']}"
+    software = f"software {status['version']}, start {status['boot']}"
+    yield f"{status['table']} ({status['game']}), {software}: {status['phase']}"
     if status.get("unverified"):
         yield "UNVERIFIED: a development table; its software is not approved"
     if status["cause"] is not None:

@@ -1,9 +1,9 @@
 """Every possible order of one seat's bets, its lock, and the frames between sensor and host.
 
-It combines one player's hands, a sensor's real memory (`simulators.kinds.bet_sensor.latch`) and the box's decision: events of the
-driver go through `controller.translate` into the table core (`tests.support.core.latch_host`), which also writes locks and
-lights. Frames arrive in any order, once, twice or never. Every history is tried: states are immutable, so a known state
-is not searched again, but its histories are counted.
+It combines one player's hands, a sensor's real memory (`simulators.kinds.bet_sensor.latch`) and the box's decision:
+events of the driver go through `controller.device_events` into the table core (`tests.support.core.latch_host`), which
+also writes locks and lights. Frames arrive in any order, once, twice or never. Every history is tried: states are
+immutable, so a known state is not searched again, but its histories are counted.
 """
 
 from __future__ import annotations

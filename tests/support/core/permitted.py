@@ -133,15 +133,21 @@ GRANTED: Final[dict[str, Callable[[], RequestedAct]]] = {
     "load uncounted": lambda: RequestedAct(_taken_out(table_at(SAIGON, "auto_blind", "idle")), "load", SHOE, "blue"),
     "take back": lambda: RequestedAct(_round_over("continuous"), "load", SHUFFLER, "blue"),
     "dispense": lambda: RequestedAct(_ended(table_at(PAI_GOW, "auto", "dealing")), "dispense", SHOE, "blue", cards=7),
-    "dispense from store": lambda: RequestedAct(_ended(table_at(OVER, "continuous", BURNED)), "dispense", SHUFFLER, "blue", cards=3),
-    "dispense to burn": lambda: RequestedAct(_ended(table_at(OVER, "continuous", NEW_SHOE)), "dispense", SHUFFLER, "blue", cards=1),
+    "dispense from store": lambda: RequestedAct(
+        _ended(table_at(OVER, "continuous", BURNED)), "dispense", SHUFFLER, "blue", cards=3
+    ),
+    "dispense to burn": lambda: RequestedAct(
+        _ended(table_at(OVER, "continuous", NEW_SHOE)), "dispense", SHUFFLER, "blue", cards=1
+    ),
     "dispense for a dealer": lambda: RequestedAct(
         _ended(table_at(OVER, "continuous", NEW_DEALER)), "dispense", SHUFFLER, "blue", cards=1
     ),
     "start_round": lambda: RequestedAct(_ended(table_at(PAI_GOW, "manual", "dealing")), "start_round", SHOE, "blue"),
     "start a batch": lambda: RequestedAct(_ended(table_at(OVER, "shoe", "dealing")), "start_round", SHOE, "blue"),
     "give_stub": lambda: RequestedAct(_ended(table_at(PAI_GOW, "auto", "stub_check")), "give_stub", SHOE, "blue"),
-    "arm_dice": lambda: RequestedAct(_ended(table_at(PAI_GOW, "auto", "starting_position")), "arm_dice", SHAKER, "blue"),
+    "arm_dice": lambda: RequestedAct(
+        _ended(table_at(PAI_GOW, "auto", "starting_position")), "arm_dice", SHAKER, "blue"
+    ),
     "draw": lambda: RequestedAct(_ended(table_at(PAI_GOW, "rng", "starting_position")), "draw", "rng.1", "blue"),
     "open_bets": lambda: RequestedAct(table_at(PAI_GOW, "auto", "idle"), "open_bets", deck="blue"),
     "open by hand": lambda: RequestedAct(table_at(PAI_GOW, "hand", "idle"), "open_bets", deck="blue"),
@@ -155,7 +161,9 @@ GRANTED: Final[dict[str, Callable[[], RequestedAct]]] = {
     "unlock": lambda: RequestedAct(table_at(PAI_GOW, "auto", "idle"), "unlock", "bet_sensor.1"),
     "pay": lambda: RequestedAct(table_at(PAI_GOW, "auto", HIT), "pay", seat=1),
     "pay all the same": lambda: RequestedAct(_void_but_settled(table_at(PAI_GOW, "auto", HIT)), "pay", seat=1),
-    "return_to_service": lambda: RequestedAct(_cleared(table_at(PAI_GOW, "auto", "idle"), SHAKER), "return_to_service", SHAKER),
+    "return_to_service": lambda: RequestedAct(
+        _cleared(table_at(PAI_GOW, "auto", "idle"), SHAKER), "return_to_service", SHAKER
+    ),
     "test": lambda: RequestedAct(table_at(PAI_GOW, "auto", "idle"), "test", SHAKER),
     "method": lambda: RequestedAct(_signed(table_at(PAI_GOW, "auto", "idle"), SHOE), "method", SHOE),
     "use": lambda: RequestedAct(table_at(PAI_GOW, "auto", "idle"), "use", SHOE),
