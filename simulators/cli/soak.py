@@ -75,12 +75,13 @@ def soak(args: argparse.Namespace) -> int:
 
 def summary(day: SoakFigures) -> list[str]:
     """Return the figures of a soak, line by line."""
+    after, before = day.bad_after_check, day.bad_before_check
     lines = [
         f"{day.rounds} rounds, {day.voids} of them void; {day.steps} steps in the journal",
         f"{day.power_cuts} power cuts of the box; {day.virtual_s / 3600:.0f} h at the table",
         f"{sum(day.mishaps.values())} mishaps: " + _counted(day.mishaps),
         f"{day.irregularities} irregularities, by clause: " + _counted(day.clauses),
-        f"hands from a bad deck after a check able to see it: {day.bad_after_check} (before: {day.bad_before_check})",
+        f"hands from a bad deck after the first check able to see it: {after} (before any: {before})",
     ]
     if day.bets:
         lines.append(
