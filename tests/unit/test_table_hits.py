@@ -123,7 +123,7 @@ def test_nothing_is_paid_before_hand_light_and_floorperson_have_spoken_in_this_o
         assert not floor.prompts("hit_pay")
         others = (FLOOR, TECH, AUDITOR) if role == "dealer" else (DEALER, TECH, AUDITOR)
         for who in others:
-            assert f"for the {role}" in refused(floor.say(kind, who=who))
+            assert f"the {role} must answer this" in refused(floor.say(kind, who=who))
         floor.say(kind)
     assert floor.keys("pay", seat=3) == set()
     assert floor.book.at(FIXED) == 0
