@@ -243,7 +243,7 @@ async def test_a_confirmation_after_the_deadline_is_recorded_and_decides_nothing
         assert list(ended.findings) == [3]
         t.machine(3).inject("calm")
         await t.until_true(lambda: t.findings_of("late_latch", at))
-        assert t.findings_of("late_latch", at) == ["seat 3 confirmed a bet after its time; the floorperson decides"]
+        assert t.findings_of("late_latch", at) == ["seat 3 confirmed a bet too late; the floorperson decides"]
         assert (await t.ended(at)).seats[3] == UNDECIDED, "only a person decides now"
 
 

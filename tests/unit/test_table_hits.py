@@ -123,7 +123,7 @@ def test_nothing_is_paid_before_hand_light_and_floorperson_confirm_in_this_order
         assert not floor.prompts("hit_pay")
         others = (FLOOR, TECH, AUDITOR) if role == "dealer" else (DEALER, TECH, AUDITOR)
         for who in others:
-            assert f"for the {role}" in refusal_text(floor.answer_prompt(kind, who=who))
+            assert f"the {role} must answer this" in refusal_text(floor.answer_prompt(kind, who=who))
         floor.answer_prompt(kind)
     assert floor.keys("pay", seat=3) == set()
     assert floor.book.balance(FIXED) == 0

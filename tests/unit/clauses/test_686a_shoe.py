@@ -51,7 +51,7 @@ def test_cards_are_dealt_from_a_shoe_or_a_continuous_shuffler_and_from_nothing_e
     for method in ("hand", "manual_shoe", "automated_shoe"):
         with pytest.raises(BadSubmission) as caught:
             check_submission(edition("over_under"), {"adjacent_boxes": 1, "dealing": method, "shuffler": "none"})
-        assert "is dealt by dealing_shoe, continuous_shuffler (686a.7(a))" in caught.value.objections[0]
+        assert "allows dealing_shoe, continuous_shuffler (686a.7(a))" in caught.value.objections[0]
     assert continuous().state.dealing == "continuous_shuffler"
     floor = table_without_machines("over_under").start()
     assert "dealt by" in refusal_text(floor.order("dealing_method", method="hand"))
