@@ -230,7 +230,7 @@ async def open_bets(controller: Controller, sensors: Iterable[Slot[Any, Any]], n
     state.round = Round(number, mc.BETTING)
     state.progressive = Progressive(mc.OPEN, {seat: SeatBets() for seat in range(1, SEATS + 1)})
     for slot in sensors:
-        await slot.driver.need_link().request(m.Open((1 << 40) + number, number), TRIP_PATIENCE)
+        await slot.driver.require_link().request(m.Open((1 << 40) + number, number), TRIP_PATIENCE)
 
 
 class LockOut:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from simulators.mutants.mutant_tools import DeviceMutant, MutantGroup
 
 GROUPS: Final[tuple[MutantGroup, ...]] = tuple(
-    module.WORKSHOP
+    module.GROUP
     for module in (
         handshake,
         framing,

@@ -162,7 +162,7 @@ async def test_another_keypad_in_the_same_place_has_a_count_of_its_own(seed: int
     driver = KeypadDriver(events.append)
     driver.last_press, driver._serial = 40, "the old one"
     async with PAD.bench(seed) as s:
-        link = s.driver.need_link()
+        link = s.driver.require_link()
         assert s.driver.reported is not None
         driver.link_up(link, s.driver.reported.hello)
         assert driver.last_press == 0
@@ -252,7 +252,7 @@ async def test_a_dead_key_and_a_stalled_keypad_report_nothing_and_the_simulator_
         s.inject("press:key=lock_out")
         await asyncio.sleep(5)
         assert reported_acts(s) == []
-        assert s.machine.truth() == {"start_game": 1, "lock_out": 1}
+        assert s.machine.true_counts() == {"start_game": 1, "lock_out": 1}
 
 
 async def test_impossible_finger_actions_are_refused(seed: int) -> None:

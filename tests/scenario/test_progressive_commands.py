@@ -27,7 +27,7 @@ from tests.support.machines.progressive_kinds import ACTUATIONS, CASES, QUESTION
 
 LASTING: Final = [(kind, method) for kind, method in ACTUATIONS if method != "reset"]
 # Members of every driver that are neither query nor actuation; the lock is tested in test_lockout.py.
-NOT_ON_THE_WIRE: Final = {"link_up", "link_down", "ready", "need_link", "ask", "actuate", "lock", "age_of"}
+NOT_ON_THE_WIRE: Final = {"link_up", "link_down", "ready", "require_link", "ask", "actuate", "lock", "age_of"}
 
 
 def now() -> float:

@@ -64,7 +64,7 @@ ACTUATIONS: Final = {
     "reset": "Reset",
 }
 BY_HAND: Final = {"start_round": "StartRound"}
-NOT_ON_THE_WIRE: Final = {"link", "link_up", "link_down", "ready", "need_link", "ask", "actuate"}
+NOT_ON_THE_WIRE: Final = {"link", "link_up", "link_down", "ready", "require_link", "ask", "actuate"}
 MOVES: Final = ["load", "dispense", "count_stub", "clear_jam"]
 # What is lost during a command, and whether the firmware has rebooted when it is back.
 UNPLUGGED: Final = ["unplug:seconds=2", "unplug:seconds=40"]

@@ -57,7 +57,7 @@ ACTUATIONS: Final = {
 }
 # Commands of a machine without cycles only.
 CONTINUING: Final = ("take_in", "deliver", "count_all")
-NOT_ON_THE_WIRE: Final = {"link", "link_up", "link_down", "ready", "need_link", "ask", "actuate"}
+NOT_ON_THE_WIRE: Final = {"link", "link_up", "link_down", "ready", "require_link", "ask", "actuate"}
 
 
 def now() -> float:

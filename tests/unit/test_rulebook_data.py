@@ -130,7 +130,7 @@ def damaged(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[str, str]]:
         return text.encode()
 
     monkeypatch.setattr(texts, "read", read)
-    for name in ("words", "readings"):  # read again here, and cleared from the cache afterward
+    for name in ("clause_vocabulary", "readings"):  # read again here, and cleared from the cache afterward
         monkeypatch.setattr(texts, name, cache(getattr(texts, name).__wrapped__))
     return changed
 

@@ -21,7 +21,7 @@ TELEMETRY: list[tuple[Any, Any]] = [
 
 @pytest.mark.parametrize(("kind", "event"), TELEMETRY)
 def test_telemetry_changes_no_service_state_and_makes_no_core_event_or_fault_report(kind: Any, event: Any) -> None:
-    assert isinstance(event, kind.pictures)
+    assert isinstance(event, kind.telemetry_events)
     assert kind.trigger(event) is None
     assert translate(f"{kind.name}.1", kind.name, None, event) == []
     assert halt_of(kind.name, event) is None

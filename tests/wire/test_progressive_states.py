@@ -77,7 +77,7 @@ async def test_a_golden_request_gets_a_reply_of_the_expected_type(seed: int, kin
     case = CASES[kind]
     async with case.bench(seed) as s:
         message = decoder(case.kind.messages.ToDevice).decode(payload(name, kind))
-        reply = await s.driver.need_link().request(message, 1.0)
+        reply = await s.driver.require_link().request(message, 1.0)
         assert type(reply) is {**REPLIES[kind], **LINK}[name]
 
 
@@ -86,7 +86,7 @@ async def test_a_message_of_another_kind_ends_the_session(seed: int, kind: str) 
     other = bs.Open(7, 12) if kind != "bet_sensor" else kp.SetLamps(7, 1)
     async with CASES[kind].bench(seed) as s:
         with pytest.raises(LinkError):
-            await s.driver.need_link().request(other, 1.0)
+            await s.driver.require_link().request(other, 1.0)
         assert s.events_of(LinkDown)
         assert not s.machine.board.memory.last()
         await s.until_reported()
@@ -165,13 +165,13 @@ async def test_every_state_of_a_bet_sensor_refuses_what_its_page_lists(seed: int
     async with SENSOR.bench(seed) as s:
         running = await bring_sensor_to(s, row)
         assert (await s.driver.status()).state is STATES[row]
-        truth, latched = s.machine.truth(), list(s.machine.latched)
+        truth, latched = s.machine.true_counts(), list(s.machine.latched)
         expected = SENSOR_TABLE[row][list(SENSOR_COMMANDS).index(name)]
         if row == "unread" and name == "SelfTest":
             await refusal_of(SENSOR_COMMANDS[name](s))  # it may pass or fail; it is not refused
             return
         assert await refusal_of(SENSOR_COMMANDS[name](s)) == expected
-        assert (s.machine.truth(), s.machine.latched) == (truth, latched)
+        assert (s.machine.true_counts(), s.machine.latched) == (truth, latched)
         if running is not None:
             await asyncio.wait({running})
             running.exception()

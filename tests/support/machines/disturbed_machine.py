@@ -131,7 +131,7 @@ class DisturbedMachine(ABC):
     def places_with_cards(self) -> list[str]:
         """Return the places inside the machine that hold cards."""
         mechanics = self.b.machine.mechanics
-        places = [place for place in self.b.machine.truth() if place.startswith(mechanics.slot + "/")]
+        places = [place for place in self.b.machine.true_counts() if place.startswith(mechanics.slot + "/")]
         return [place for place in places if place not in mechanics.outside]
 
     async def empty(self) -> None:
