@@ -140,26 +140,31 @@ def test_pages_and_comments_mention_the_new_name_where_it_has_one_meaning(tree: 
     assert (tree / "house/old/deep.py").read_text() == comment
 
 
-def test_attributes_that_a_string_names_follow_where_they_have_one_meaning(tmp_path: Path) -> None:
+def test_attributes_that_a_string_names_follow_where_their_owner_is_plain(tmp_path: Path) -> None:
     (tmp_path / "t.py").write_text(
         "from house import ways\nfrom house.steps import Step\n"
         "patch.setattr(ways, 'LIMIT', 1)\nsetattr(Step, 'take', 2)\ngetattr(thing, 'told')\n"
         "setattr(ways, 'take', 3)\nreplace(thing, told=1, kept=2)\ngetattr(thing, 'take')\n"
+        "replace(thing, held=1, split=2)\n"
     )
     renames = [
         Rename("house/ways.py", "LIMIT", "LIMIT_S"),
         Rename("house/steps.py", "Step.take", "apply"),
         Rename("house/other.py", "Other.take", "accept"),
         Rename("house/steps.py", "Step.told", "reported"),
+        Rename("t.py", "Own.held", "pending"),
+        Rename("t.py", "Own.split", "shared"),
+        Rename("t.py", "Another.split", "divided"),
     ]
     made, doubts = rename_strings(tmp_path, ["t.py"], renames)
-    assert made == 4
-    assert doubts == ["t.py:8: 'take' may be accept or apply"]
+    assert made == 3
+    assert doubts == ["t.py:9: 'split' may be divided or shared"]
     assert (tmp_path / "t.py").read_text().splitlines()[2:] == [
         "patch.setattr(ways, 'LIMIT_S', 1)",
         "setattr(Step, 'apply', 2)",
-        "getattr(thing, 'reported')",
+        "getattr(thing, 'told')",
         "setattr(ways, 'take', 3)",
-        "replace(thing, reported=1, kept=2)",
+        "replace(thing, told=1, kept=2)",
         "getattr(thing, 'take')",
+        "replace(thing, pending=1, split=2)",
     ]
