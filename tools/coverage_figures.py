@@ -136,8 +136,8 @@ def stored_part() -> str:
 
 def renewed(text: str, figures: Figures | None) -> str:
     """Return the page's text with the figures in its generated part."""
-    before, _, rest = text.partition(BEGIN)
-    return f"{before}{BEGIN}\n\n{page_part(figures)}\n\n{END}{rest.partition(END)[2]}"
+    before, _, after = text.partition(BEGIN)
+    return f"{before}{BEGIN}\n\n{page_part(figures)}\n\n{END}{after.partition(END)[2]}"
 
 
 # --- checking ---------------------------------------------------------------------------------------------------------
@@ -165,12 +165,12 @@ def counted(report: dict[str, Any], sizes_now: dict[str, int]) -> dict[str, Pack
     """Return the packages of coverage's JSON report."""
     parts = {name: PackageFigures(0, 0, 0, 0, size) for name, size in sizes_now.items()}
     for path, file in report["files"].items():
-        name, found = package_of(path), file["summary"]
+        name, results = package_of(path), file["summary"]
         if name in parts:
             old = parts[name]
             parts[name] = PackageFigures(
-                old.lines + found["num_statements"], old.lines_run + found["covered_lines"],
-                old.branches + found["num_branches"], old.branches_run + found["covered_branches"], old.size,
+                old.lines + results["num_statements"], old.lines_run + results["covered_lines"],
+                old.branches + results["num_branches"], old.branches_run + results["covered_branches"], old.size,
             )  # fmt: skip
     return parts
 

@@ -49,8 +49,8 @@ def _expanded(nav: list[Any], named: set[str]) -> list[Any]:
     items: list[Any] = []
     for item in nav:
         if isinstance(item, str) and item.endswith("/*"):
-            found = sorted((ROOT / "docs").glob(f"{item.removesuffix('*')}**/*.md"))
-            paths = [path.relative_to(ROOT / "docs").as_posix() for path in found]
+            results = sorted((ROOT / "docs").glob(f"{item.removesuffix('*')}**/*.md"))
+            paths = [path.relative_to(ROOT / "docs").as_posix() for path in results]
             items += [path for path in paths if path not in named]
         elif isinstance(item, dict):
             items.append({k: _expanded(v, named) if isinstance(v, list) else v for k, v in item.items()})

@@ -46,15 +46,15 @@ class Pin(NamedTuple):
 
 def pins(text: str) -> dict[str, Pin]:
     """Return the pinned packages of a lock file, by normalized name."""
-    found: dict[str, Pin] = {}
+    results: dict[str, Pin] = {}
     name = ""
     for line in text.splitlines():
         if match := _PIN.match(line):
             name = canonicalize_name(match[1])
-            found[name] = Pin(name, Version(match[2]), 0)
+            results[name] = Pin(name, Version(match[2]), 0)
         elif name and line.strip().startswith("--hash=sha256:"):
-            found[name] = found[name]._replace(hashes=found[name].hashes + 1)
-    return found
+            results[name] = results[name]._replace(hashes=results[name].hashes + 1)
+    return results
 
 
 def requirements(project: dict[str, Any], file: str) -> list[Requirement]:

@@ -40,13 +40,13 @@ def releases(changelog: str) -> list[Release]:
     first, *others = _HEADING.findall(changelog) or [""]
     if first != UNRELEASED:
         raise ValueError(f"the first heading is {first!r}, not {UNRELEASED!r}")
-    found = []
+    results = []
     for heading in others:
         match = _DATED.fullmatch(heading)
         if match is None:
             raise ValueError(f"the heading {heading!r} is not of the form '0.1.0 (2026-11-18)'")
-        found.append(Release(match[1], datetime.date.fromisoformat(match[2])))
-    return found
+        results.append(Release(match[1], datetime.date.fromisoformat(match[2])))
+    return results
 
 
 def unreleased(changelog: str) -> str:
@@ -59,17 +59,17 @@ def disagreements(version: str, changelog: str, tags: set[str]) -> list[str]:
     if not _NUMBER.fullmatch(version):
         return [f"the version {version} is not of the form 0.1.0"]
     try:
-        found = releases(changelog)
+        results = releases(changelog)
     except ValueError as error:
         return [f"CHANGELOG.md: {error}"]
     wrong = []
-    if not found or found[0].version != version:
-        newest = found[0].version if found else "none"
+    if not results or results[0].version != version:
+        newest = results[0].version if results else "none"
         wrong.append(f"the version is {version}, the newest dated heading of CHANGELOG.md is {newest}")
-    for newer, older in pairwise(found):
+    for newer, older in pairwise(results):
         if Version(newer.version) <= Version(older.version) or newer.date < older.date:
             wrong.append(f"CHANGELOG.md: {newer.version} ({newer.date}) is above {older.version} ({older.date})")
-    headings = {f"v{release.version}" for release in found}
+    headings = {f"v{release.version}" for release in results}
     wrong += [f"the tag {tag} has no heading in CHANGELOG.md" for tag in sorted(tags - headings)]
     return wrong
 

@@ -165,8 +165,8 @@ def _backend(server: tuple[str, int] | None) -> Any:
     return backend
 
 
-def _find(server: tuple[str, int] | None, **wanted: int) -> list[Any]:
-    return list(usb.core.find(find_all=True, backend=_backend(server), **wanted))
+def _find(server: tuple[str, int] | None, **match: int) -> list[Any]:
+    return list(usb.core.find(find_all=True, backend=_backend(server), **match))
 
 
 def _is_vendor_specific(device: Any) -> bool:

@@ -67,7 +67,7 @@ def play_all(
     if jobs <= 1:
         began = perf_counter()
         for at, sitting in enumerate(sittings):
-            outcome.take(at, *_play(sitting, on_round))
+            outcome.add(at, *_play(sitting, on_round))
             if outcome.failed is not None:
                 break
         return outcome.played(1, perf_counter() - began)
@@ -93,7 +93,7 @@ class _Outcome:
         self._came: dict[int, tuple[SoakFigures, SoakFailure | None]] = {}
         self._reported = 0
 
-    def take(self, at: int, day: SoakFigures, failure: SoakFailure | None) -> None:
+    def add(self, at: int, day: SoakFigures, failure: SoakFailure | None) -> None:
         """A table has ended."""
         self._came[at] = (day, failure)
         if failure is not None and (self.failed is None or at < self.failed):
@@ -151,7 +151,7 @@ class _Crew:
                 if result is None:
                     on_round()
                     continue
-                outcome.take(self._at.pop(near), *result)
+                outcome.add(self._at.pop(near), *result)
                 if outcome.failed is None:
                     self._hand_out(near, coming)
             for near, at in list(self._at.items()):

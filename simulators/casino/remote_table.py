@@ -44,7 +44,7 @@ class RemoteDriver:
 
     def __getattr__(self, method: str) -> Any:
         """Return a function that sends this call to the device."""
-        return lambda _command=0, *rest: self._box.call(self._slot, method, rest)
+        return lambda _command=0, *arguments: self._box.call(self._slot, method, arguments)
 
 
 class RemoteSlot:

@@ -160,7 +160,7 @@ def ignores_pings(machine: SimulatedMachine) -> None:
         if frame.type != fr.PING:
             real(frame)
         elif link._opener.accepts(frame):
-            link._last_heard = link._loop.time()
+            link._last_received = link._loop.time()
 
     each_link(machine, "receive", receive)
 
@@ -179,7 +179,7 @@ def echoes_another_frame(machine: SimulatedMachine) -> None:
 @GROUP.mutant("HB-02")
 def no_heartbeat(machine: SimulatedMachine) -> None:
     """It has no heartbeat."""
-    each_link(machine, "_next_ping", lambda link, real, now: max(real(now), link._last_heard + PROBE_AFTER_S))
+    each_link(machine, "_next_ping", lambda link, real, now: max(real(now), link._last_received + PROBE_AFTER_S))
 
 
 @GROUP.mutant("HB-03")
@@ -190,7 +190,7 @@ def never_knocks(machine: SimulatedMachine) -> None:
 
 def _silent_after(machine: SimulatedMachine, seconds: float) -> None:
     def tick(link: Any, real: Callable[[], None]) -> None:
-        if link._loop.time() >= link._last_heard + seconds:
+        if link._loop.time() >= link._last_received + seconds:
             link.fail(LinkSilent("impatient"))
         else:
             real()
@@ -209,8 +209,8 @@ def waits_for_ever(machine: SimulatedMachine) -> None:
     """It waits for its host forever."""
 
     def tick(link: Any, real: Callable[[], None]) -> None:
-        last_received = link._last_heard
-        link._last_heard = max(last_received, link._loop.time() - SILENCE_LIMIT_S + 0.001)
+        last_received = link._last_received
+        link._last_received = max(last_received, link._loop.time() - SILENCE_LIMIT_S + 0.001)
         real()
 
     each_link(machine, "_tick", tick)
@@ -221,7 +221,7 @@ def any_frame_is_life(machine: SimulatedMachine) -> None:
     """Any frame counts as a sign of life."""
 
     def receive(link: Any, real: Callable[..., None], frame: fr.Frame) -> None:
-        link._last_heard = link._loop.time()
+        link._last_received = link._loop.time()
         real(frame)
 
     each_link(machine, "receive", receive)

@@ -44,9 +44,9 @@ def test_every_page_of_the_documents_is_in_the_site_and_reachable(site: Path) ->
 
 def test_the_site_loads_nothing_from_the_network(site: Path) -> None:
     files = [path for path in site.rglob("*") if path.suffix in (".html", ".css", ".svg")]
-    found = {match for path in files for match in REMOTE.findall(path.read_text("utf-8"))}
+    results = {match for path in files for match in REMOTE.findall(path.read_text("utf-8"))}
     assert len(files) > 60
-    assert found == set()
+    assert results == set()
 
 
 def test_a_linked_source_file_is_a_text_file_of_the_site(site: Path) -> None:

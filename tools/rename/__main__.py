@@ -52,11 +52,11 @@ def _files() -> list[str]:
 def _names(maps: Maps, server: str) -> list[str]:
     sources = [path for path in _files() if path.endswith(".py")]
     with LanguageServer(ROOT, server, sys.executable) as running:
-        made, problems = rename_names(ROOT, sources, running, maps.renames, _progress)
+        count, problems = rename_names(ROOT, sources, running, maps.renames, _progress)
     strings, doubts = rename_strings(ROOT, sources, maps.renames)
     problems += doubts
     mentions = rename_mentions(ROOT, _files(), maps.renames)
-    print(f"\n{made} replacements, {strings} of strings; mentions in {mentions} files")
+    print(f"\n{count} replacements, {strings} of strings; mentions in {mentions} files")
     return problems
 
 

@@ -20,8 +20,8 @@ def find_definitions(source: str, qualified: str) -> list[Position]:
     *outer, name = qualified.split(".")
     for part in outer:
         scopes = [node for scope in scopes for node in _children(scope) if getattr(node, "name", None) == part]
-    found = [position for scope in scopes for position in _names(scope, name, lines)]
-    return found or [position for scope in scopes for position in _self_attributes(scope, name, lines)]
+    results = [position for scope in scopes for position in _names(scope, name, lines)]
+    return results or [position for scope in scopes for position in _self_attributes(scope, name, lines)]
 
 
 def _children(scope: ast.AST) -> Iterator[Scope]:

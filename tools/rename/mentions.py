@@ -38,15 +38,15 @@ def rename_mentions(root: Path, files: Sequence[str], renames: Sequence[Rename])
 
 def _remaining(root: Path, files: Iterable[str]) -> set[str]:
     """Return every class, function and name of a module that still exists: a mention may mean that one."""
-    found: set[str] = set()
+    results: set[str] = set()
     for path in files:
         if path.endswith(".py"):
             for node in ast.walk(ast.parse((root / path).read_text())):
                 if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                    found.add(node.name)
+                    results.add(node.name)
                 elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                    found.add(node.id)
-    return found
+                    results.add(node.id)
+    return results
 
 
 def _unique(renames: Iterable[Rename], remaining: set[str]) -> dict[str, str]:

@@ -37,21 +37,21 @@ def move_modules(root: Path, files: Sequence[str], moves: Sequence[Move]) -> int
 
 def _file_moves(files: Sequence[str], moves: Sequence[Move]) -> dict[str, str]:
     """Return old and new path of each file that moves; a line for one module outranks one for its folder."""
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     for move in sorted(moves, key=lambda each: len(each.old)):
         if move.old.endswith("/"):
-            found.update({f: move.new + f.removeprefix(move.old) for f in files if f.startswith(move.old)})
+            results.update({f: move.new + f.removeprefix(move.old) for f in files if f.startswith(move.old)})
     known = set(files)
     for move in moves:
         if not move.old.endswith("/"):
             if move.old not in known:
                 raise FileNotFoundError(f"the map moves {move.old}, which does not exist")
-            found[move.old] = move.new
-    taken = set(found.values())
-    if len(taken) != len(found) or taken & (known - set(found)):
-        both = [new for new in taken if list(found.values()).count(new) > 1] + sorted(taken & (known - set(found)))
+            results[move.old] = move.new
+    taken = set(results.values())
+    if len(taken) != len(results) or taken & (known - set(results)):
+        both = [new for new in taken if list(results.values()).count(new) > 1] + sorted(taken & (known - set(results)))
         raise FileExistsError(f"two modules would have one path: {both}")
-    return {old: new for old, new in found.items() if old != new}
+    return {old: new for old, new in results.items() if old != new}
 
 
 def _folders(moves: Sequence[Move]) -> dict[str, str]:
@@ -89,16 +89,16 @@ def _short_paths(paths: Mapping[str, str]) -> dict[str, str]:
         parts = old.split("/")
         for start in range(1, len(parts) - 1):
             short.setdefault("/".join(parts[start:]), set()).add(old)
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     for ending, olds in short.items():
         if len(olds) == 1:
             new = paths[next(iter(olds))].split("/")
-            found[ending] = "/".join(new[-max(2, ending.count("/") + 1) :])
-    return found
+            results[ending] = "/".join(new[-max(2, ending.count("/") + 1) :])
+    return results
 
 
 def _rewrite_imports(text: str, dotted: Mapping[str, str]) -> str:
-    """Rewrite `from package import module` where the module moves, and the module's name in the rest of the file."""
+    """Rewrite `from package import module` where the module moves, and the module's name in the others of the file."""
     tree = ast.parse(text)
     used, stored = _used_names(tree), _variables(tree)
     renamed: dict[str, str] = {}
@@ -157,8 +157,8 @@ def _new_imports(
     stored: set[str],
 ) -> list[str]:
     """Return the lines that import the same from the new places; notes which local names change."""
-    rest = [alias for alias in node.names if alias not in moved]
-    new = [f"from {node.module} import {', '.join(_alias(each) for each in rest)}"] if rest else []
+    others = [alias for alias in node.names if alias not in moved]
+    new = [f"from {node.module} import {', '.join(_alias(each) for each in others)}"] if others else []
     for alias in moved:
         package, _, name = dotted[f"{node.module}.{alias.name}"].rpartition(".")
         local = alias.asname

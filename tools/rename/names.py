@@ -41,27 +41,27 @@ def rename_names(
 
 def _subclasses(root: Path, files: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
     """Return for each class name the classes that name it as a base: their file and name."""
-    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    results: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for path in files:
         for node in ast.parse((root / path).read_text()).body:
             if isinstance(node, ast.ClassDef):
                 for base in node.bases:
                     plain = base.value if isinstance(base, ast.Subscript) else base
                     name = plain.id if isinstance(plain, ast.Name) else getattr(plain, "attr", "")
-                    found[name].append((path, node.name))
-    return found
+                    results[name].append((path, node.name))
+    return results
 
 
 def _overrides(rename: Rename, subclasses: dict[str, list[tuple[str, str]]]) -> list[Rename]:
     """Return the same member in every class below: it overrides the renamed one."""
     owner, _, member = rename.qualified.rpartition(".")
-    found: list[Rename] = []
+    results: list[Rename] = []
     waiting = list(subclasses.get(owner, ()))
     seen: set[tuple[str, str]] = set()
     while waiting:
         path, name = waiting.pop()
         if (path, name) not in seen:
             seen.add((path, name))
-            found.append(Rename(path, f"{name}.{member}", rename.new))
+            results.append(Rename(path, f"{name}.{member}", rename.new))
             waiting += subclasses.get(name, ())
-    return found
+    return results

@@ -41,12 +41,12 @@ def rename_strings(root: Path, files: Sequence[str], renames: Iterable[Rename]) 
 
 def _imported(tree: ast.AST) -> dict[str, tuple[str, str]]:
     """Return for each imported name the two ways to read it: a module's path, or a module's path and a name in it."""
-    found: dict[str, tuple[str, str]] = {}
+    results: dict[str, tuple[str, str]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
-                found[alias.asname or alias.name] = (node.module.replace(".", "/"), alias.name)
-    return found
+                results[alias.asname or alias.name] = (node.module.replace(".", "/"), alias.name)
+    return results
 
 
 def _rename_call(

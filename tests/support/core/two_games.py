@@ -89,12 +89,12 @@ def leave_unanswered(*kinds: str) -> Callable[[Decision], list[ev.Event] | None]
     return lambda decision: [] if isinstance(decision, Prompt) and decision.kind in kinds else None
 
 
-def end_with(act: str, *told: ev.Event, asked: tuple[str, ...] = ()) -> Callable[[Decision], list[ev.Event] | None]:
+def end_with(act: str, *reports: ev.Event, asked: tuple[str, ...] = ()) -> Callable[[Decision], list[ev.Event] | None]:
     """A device ends this act with another report (or none); nobody answers questions of these kinds."""
 
     def twist(decision: Decision) -> list[ev.Event] | None:
         if isinstance(decision, Command) and decision.act == act:
-            return [*told, ev.CommandEnded(decision.id, "done")]
+            return [*reports, ev.CommandEnded(decision.id, "done")]
         return leave_unanswered(*asked)(decision)
 
     return twist

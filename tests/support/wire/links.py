@@ -202,16 +202,16 @@ def anything(seed: int) -> Line:
 # Lines by name, for each direction 0 and 1. Every call makes a new line, so that tests are independent.
 FATES: Final[dict[str, Callable[[int], Line]]] = {
     "delivered": lambda _: lambda _: FrameFate.DELIVER,
-    "some dropped": lambda way: sometimes(FrameFate.DROP, way),
-    "some doubled": lambda way: sometimes(FrameFate.DUPLICATE, way),
-    "some corrupted": lambda way: sometimes(FrameFate.CORRUPT, way),
-    "some held": lambda way: sometimes(FrameFate.HOLD, way),
+    "some dropped": lambda direction: sometimes(FrameFate.DROP, direction),
+    "some doubled": lambda direction: sometimes(FrameFate.DUPLICATE, direction),
+    "some corrupted": lambda direction: sometimes(FrameFate.CORRUPT, direction),
+    "some held": lambda direction: sometimes(FrameFate.HOLD, direction),
     "all doubled": lambda _: lambda _: FrameFate.DUPLICATE,
     "slow": lambda _: lambda _: 0.8,
     "slow, then quick": lambda _: taking_turns(*[0.9] * 20),
-    "anything, seed 1": lambda way: anything(10 + way),
-    "anything, seed 2": lambda way: anything(20 + way),
-    "anything, seed 3": lambda way: anything(30 + way),
+    "anything, seed 1": lambda direction: anything(10 + direction),
+    "anything, seed 2": lambda direction: anything(20 + direction),
+    "anything, seed 3": lambda direction: anything(30 + direction),
 }
 
 
