@@ -56,7 +56,7 @@ def sources(root: Path, packages: Iterable[str] = PACKAGES) -> dict[str, SourceF
 def entry_points(root: Path, known: Iterable[str]) -> set[str]:
     """Return the modules with which a process of the product starts, and those of its entry points."""
     named = {target.partition(":")[0] for target in _targets(root)}
-    return named | {name for name in known if name.endswith(".__main__")}
+    return named | {n for n in known if n.endswith(".__main__") and n.partition(".")[0] not in FIGURES}
 
 
 def _targets(root: Path) -> set[str]:
