@@ -193,7 +193,7 @@ PROTOCOL_CHAPTERS: Final = (
     "framing",
     "sealing",
     "receiving",
-    "sending",
+    "retransmission",
     "heartbeat",
     "payloads",
     "commands",

@@ -269,7 +269,7 @@ class SimulatedPeople(Technician):
         if self._announced > _MAX_ANNOUNCEMENTS and not self.casino.is_box_down:  # the dice were touched: no roll
             self.casino.controller.submit(ev.IrregularityReported("dice_not_flat", DEALER, slot=prompt.slot))
         machine: Any = self.casino.machines[prompt.slot or ""]
-        return sum(machine.mechanics.lying() or ()) if self._total is None else self._total
+        return sum(machine.mechanics.shown_faces() or ()) if self._total is None else self._total
 
     async def _put_in_shoe(self, prompt: Prompt) -> None:
         with suppress(TimeoutError):  # the deck is taken out first

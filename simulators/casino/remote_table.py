@@ -118,7 +118,7 @@ class RemoteBox:
             slot = push["device_event"]["slot"]
             event = event_from_json(slot.partition(".")[0], push["device_event"])
             if event is not None:
-                self.slots[slot].take(event)
+                self.slots[slot].apply_event(event)
                 self.casino.people.see_device_event(slot, event)
 
     def _step(self, body: bytes) -> None:
@@ -223,7 +223,7 @@ class RemoteTable(CasinoTable):
 
     def is_answer_pending(self) -> bool:
         """Return whether the box has yet to answer, which can take long on a busy computer."""
-        return bool(self.box.is_awaited)
+        return bool(self.box.is_answer_pending)
 
     async def until(self, condition: Any, seconds: float | None = None) -> None:
         """Wait until a condition holds: at most WAIT, or so many seconds of these people's time."""
@@ -272,7 +272,7 @@ class RemoteTable(CasinoTable):
     async def __aexit__(self, *_: object) -> None:
         """End the people's activities and unplug the machines."""
         await self.people.close()
-        await self.box.bury()
+        await self.box.disconnect()
         for host in self._hosts:
             host.close()
 

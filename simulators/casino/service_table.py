@@ -72,13 +72,13 @@ class ServiceTable(RemoteTable):
         """Start the box again after a cut."""
         assert self._service is not None
         await self._service.wait()
-        await self.box.bury()
+        await self.box.disconnect()
         await self._boot()
 
     async def close(self) -> None:
         """End everything in order; check that every card is in exactly one place."""
         await self.people.close()
-        await self.box.bury()
+        await self.box.disconnect()
         if self._service is not None and self._service.returncode is None:
             self._service.terminate()
             try:

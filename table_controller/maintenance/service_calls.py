@@ -89,7 +89,7 @@ async def call_device(
         arguments = arguments | {"motor": _motor(device.kind.name, arguments["motor"])}
     _check_numbers(arguments)
     if name in _QUESTIONS:
-        quietly = {"report": device.driver.look, "outcome": device.driver.look_up}.get(name)
+        quietly = {"report": device.driver.read_inventory, "outcome": device.driver.query_outcome}.get(name)
         if quietly is not None and not _is_technician(who):
             method = quietly
         return _plain(await _called(method, arguments))

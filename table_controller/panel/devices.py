@@ -146,7 +146,7 @@ def _link(slot: Slot[Any, Any]) -> dict[str, Any]:
     return {
         "phase": to_words(slot.supervisor.phase.name),
         "failures": slot.supervisor.failures,
-        "round_trip_ms": round(link.round_trip * 1000, 2),
+        "round_trip_ms": round(link.round_trip_s * 1000, 2),
         "sent": counters.sent,
         "received": counters.received,
         "retransmitted": counters.retransmitted,

@@ -60,7 +60,7 @@ class LinkHistory:
             # The counters of a new link start at zero.
             wrong = sum(now - then if now >= then else now for now, then in zip(counted, before, strict=True))
             self._before[name] = counted
-            took = None if link is None else round(link.round_trip * 1000, 2)
+            took = None if link is None else round(link.round_trip_s * 1000, 2)
             self._looks.setdefault(name, deque(maxlen=MAX_SAMPLES)).append((at, took, wrong))
         self._handle = asyncio.get_running_loop().call_later(SAMPLE_EVERY_S, self.sample)
 

@@ -64,12 +64,12 @@ def run(args: argparse.Namespace) -> int:
 async def _bench_session(args: argparse.Namespace, kind: Kind[Any, Any]) -> int:
     module = _module(kind.name)
     with Screen() as screen:
-        session = module.Session(args, screen)
-        async with bench_driver(args, session.take, kind=kind.name) as driver:
+        session = module.BenchSession(args, screen)
+        async with bench_driver(args, session.on_event, kind=kind.name) as driver:
             try:
                 result = _common(args.action, driver, screen)
                 if result is None:
-                    result = await session.act(driver)
+                    result = await session.run_action(driver)
             except asyncio.CancelledError:  # Ctrl-C stops all motion: fingers may be inside
                 if args.action in module.MOVING:
                     await session.stop(driver)

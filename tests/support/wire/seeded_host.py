@@ -23,4 +23,4 @@ def seed_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     async def seeded(wire: Wire, trust: Trust, decode: Any) -> tuple[Link, DeviceHello]:
         return await open_session(wire, trust, decode, Random(5).randbytes)
 
-    monkeypatch.setattr(supervisor, "greet", seeded)
+    monkeypatch.setattr(supervisor, "open_session", seeded)
