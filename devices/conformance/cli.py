@@ -20,7 +20,7 @@ from devices.conformance.report import (
     CONFORMS,
     CONFORMS_WHERE_APPLICABLE,
     ConformanceReport,
-    TestedDevice,
+    DeviceUnderTest,
     check_folder,
     ids_needing_operator,
     write,
@@ -181,10 +181,10 @@ def _hands(args: argparse.Namespace, screen: ConformanceScreen) -> Operator:
     return TerminalOperator(lambda text: screen.line(f"  {text}", "bold"))
 
 
-def _device(hello: DeviceHello | None) -> TestedDevice | None:
+def _device(hello: DeviceHello | None) -> DeviceUnderTest | None:
     if hello is None:
         return None
-    return TestedDevice(
+    return DeviceUnderTest(
         hello.kind, hello.serial, hello.model, hello.firmware, hello.digest.hex(), hello.capabilities,
         f"{hello.boot_id:08x}",
     )  # fmt: skip

@@ -45,7 +45,7 @@ class RequirementResult(msgspec.Struct, frozen=True):
     transcript: list[str] = []
 
 
-class TestedDevice(msgspec.Struct, frozen=True):
+class DeviceUnderTest(msgspec.Struct, frozen=True):
     """The tested device, from its hello."""
 
     kind: str
@@ -74,7 +74,7 @@ class ConformanceReport(msgspec.Struct, frozen=True):
     seconds: float
     port: str
     hands: str  # the operator
-    device: TestedDevice | None
+    device: DeviceUnderTest | None
     requirements: list[RequirementResult]
     lost: str = ""  # why the run ended early
     only: list[str] = []  # requested ids, if not all

@@ -88,7 +88,7 @@ async def test_a_message_of_another_kind_ends_the_session(seed: int, kind: str) 
         with pytest.raises(LinkError):
             await s.driver.require_link().request(other, 1.0)
         assert s.events_of(LinkDown)
-        assert not s.machine.board.memory.last()
+        assert not s.machine.board.memory.recent()
         await s.until_reported()
 
 
@@ -260,7 +260,7 @@ async def test_text_that_no_keypad_can_show_is_refused_before_it_is_sent(seed: i
     async with PAD.bench(seed) as s:
         with pytest.raises(ConfigurationError):
             await s.driver.show(s.next_id(), kp.KeypadPrompt.NOTHING, lines)
-        assert s.machine.mechanics.glass == ()
+        assert s.machine.mechanics.display_text == ()
 
 
 # --- the meter sign ----------------------------------------------------------------------------------------------

@@ -230,15 +230,15 @@ _CONSTANTS: Final[dict[ModuleType, dict[str, str]]] = {
         "MAC_SIZE": "bytes", "CRC_SIZE": "bytes", "MAX_PAYLOAD": "bytes", "MAX_BODY": "bytes", "MAX_WIRE": "bytes",
     },
     seal: {"KEY_SIZE": "bytes", "CHALLENGE_SIZE": "bytes", "PROOF_SIZE": "bytes", "MAX_COUNTER": "hex"},
-    handshake: {"FIRST_WAIT": "s", "MAX_WAIT": "s", "MAX_STEPS": "attempts"},
+    handshake: {"FIRST_RETRY_S": "s", "MAX_RETRY_S": "s", "MAX_ATTEMPTS": "attempts"},
     link: {
-        "WINDOW": "frames", "URGENT_WINDOW": "frames", "QUEUE_LIMIT": "messages", "UNACKNOWLEDGED": "s",
-        "MAX_BACKOFF": "times", "REPLY_RTOS": "retransmission times", "HEARTBEAT": "s", "SILENCE": "s",
-        "HOST_HEARTBEAT": "s", "ANXIOUS": "s", "KNOCK": "s",
+        "WINDOW": "frames", "URGENT_WINDOW": "frames", "QUEUE_LIMIT": "messages", "UNACKNOWLEDGED_LIMIT_S": "s",
+        "MAX_BACKOFF": "times", "REPLY_RTOS": "retransmission times", "HEARTBEAT_S": "s", "SILENCE_LIMIT_S": "s",
+        "HOST_HEARTBEAT_S": "s", "PROBE_AFTER_S": "s", "PROBE_EVERY_S": "s",
     },
-    rtt_estimator: {"ACK_DELAY": "s", "MIN_RTO": "s", "MAX_RTO": "s", "FIRST_RTO": "s", "DEPARTURES": "frames"},
-    commands: {"REMEMBERED": "commands", "ACCEPT_PATIENCE": "s", "SETTLE_QUIET": "s", "MAX_ASKS": "questions"},
-    driver: {"PATIENCE": "s"},
+    rtt_estimator: {"ACK_DELAY_S": "s", "MIN_RTO_S": "s", "MAX_RTO_S": "s", "FIRST_RTO_S": "s", "REMEMBERED_SENDS": "frames"},
+    commands: {"REMEMBERED": "commands", "ACCEPT_TIMEOUT_S": "s", "SETTLE_QUIET_S": "s", "MAX_ASKS": "questions"},
+    driver: {"REPLY_TIMEOUT_S": "s"},
 }  # fmt: skip
 
 

@@ -57,7 +57,7 @@ class Studio:
         """Answer prompts until a condition holds; prompts of these kinds stay open."""
         async with asyncio.timeout(PATIENCE):
             while not condition():
-                for id_, answer in list(self.hands.found.items()):
+                for id_, answer in list(self.hands.ready_answers.items()):
                     prompt = self.state.prompts.get(id_)
                     if prompt is not None and prompt.kind not in kinds:
                         self.house.controller.submit(answer)
@@ -65,7 +65,7 @@ class Studio:
 
     def asks(self, kind: str) -> bool:
         """Return whether the only open prompt is of this kind and the simulated people are ready to answer it."""
-        return [(p.kind, id_ in self.hands.found) for id_, p in self.state.prompts.items()] == [(kind, True)]
+        return [(p.kind, id_ in self.hands.ready_answers) for id_, p in self.state.prompts.items()] == [(kind, True)]
 
 
 async def shoot(page: Any, name: str) -> None:
@@ -91,7 +91,7 @@ async def table(studio: Studio) -> None:
     await dealer.wait_for_selector("[data-kind=stub]")
     await dealer.click('#next [data-key="4"]')
     await shoot(dealer, "dealer-stub")
-    studio.hands.lies["hand_pay"] = 4711
+    studio.hands.false_numbers["hand_pay"] = 4711
     studio.hands.choices["progressive"] = studio.house.controller.table.context.meter.awards[1].hand
     await studio.until(lambda: bool(studio.state.money.hits))
     studio.hands.choices["progressive"] = "no_win"
@@ -100,7 +100,7 @@ async def table(studio: Studio) -> None:
     await shoot(floor, "floor")
     await shoot(sign, "sign")
     studio.house.machines["shuffler.1"].inject("jam:segment=lift,card=27")
-    studio.hands.ignoring = True
+    studio.hands.is_ignoring = True
     await studio.until(lambda: studio.state.holds and studio.state.round.state == mc.IDLE)
     await shoot(dealer, "dealer-locked")
     technician = await studio.page("/technician", "tech-1", dark=True)

@@ -58,7 +58,7 @@ class _Run:
         self._arrived: Counter[int] = Counter()
         layout = self.mechanics.layout
         self._last_sensors = {
-            layout.ends[layout.segments(resting - 1)]: layout.leg(resting) for resting in layout.rests
+            layout.end_sensors[layout.segments(resting - 1)]: layout.leg(resting) for resting in layout.last_segments
         }
         self._firmware = self.mechanics.on_edge
         self.mechanics.on_edge = self._edge

@@ -127,7 +127,7 @@ class LightWatch:
                 self._watch(int(slot.rpartition(".")[2]), machine)
 
     def _watch(self, seat: int, machine: Any) -> None:
-        burn: Callable[[Light], None] = machine.spot.burn
+        burn: Callable[[Light], None] = machine.spot.switch_light
 
         def watched(light: Light) -> None:
             latch = machine.firmware.memory.latch
@@ -135,7 +135,7 @@ class LightWatch:
                 self._light(latch.round, seat)
             burn(light)
 
-        machine.spot.burn = watched
+        machine.spot.switch_light = watched
 
     def _light(self, number: int, seat: int) -> None:
         self.lit.append((number, seat))

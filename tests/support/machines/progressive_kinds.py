@@ -120,7 +120,7 @@ PAD: Final = KindCase(
     },
     {},
     {
-        "show": lambda s: s.machine.mechanics.glass == ("Seats?",),
+        "show": lambda s: s.machine.mechanics.display_text == ("Seats?",),
         "set_lamps": lambda s: s.machine.mechanics.lamps == {kp.Lamp.LOCK_OUT},
         "self_test": lambda s: len(s.events_of(kp.SelfTested)) == 1,
     },

@@ -13,7 +13,7 @@ from firmware_bridge.handshake import DeviceHandshake, Trust, open_session
 from firmware_bridge.keys import ApprovedFirmware, DeviceKey
 from firmware_bridge.messages import DeviceHello
 from firmware_bridge.wire import Wire
-from tests.support.wire.links import TO_DEVICE, TO_HOST, LinkDevice, Port, TestAnswer, TestQuestion, ports
+from tests.support.wire.links import TO_DEVICE, TO_HOST, LinkDevice, Port, BenchAnswer, BenchQuestion, ports
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,4 +96,4 @@ class HandshakePair:
 async def is_answered(link: Link, n: int = 1) -> bool:
     """Return whether a question is answered over this link."""
     async with asyncio.timeout(60):
-        return bool(await link.request(TestQuestion(n), 5.0) == TestAnswer(n))
+        return bool(await link.request(BenchQuestion(n), 5.0) == BenchAnswer(n))

@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from enum import Enum
 from random import Random
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from firmware_bridge import frame as fr
 from firmware_bridge.commands import (
@@ -35,32 +35,42 @@ if TYPE_CHECKING:
     Line = Callable[[bytes], "FrameFate | float | bytes"]
 
 
-class TestQuestion(Message, frozen=True, tag=100):
+class BenchQuestion(Message, frozen=True, tag=100):
     """A question of the host; the device answers with the same number."""
 
+    __test__: ClassVar = False  # not a test class of pytest
+
     n: int
 
 
-class TestAnswer(Message, frozen=True, tag=101):
+class BenchAnswer(Message, frozen=True, tag=101):
     """The reply to a question."""
 
+    __test__: ClassVar = False  # not a test class of pytest
+
     n: int
 
 
-class TestEvent(Message, frozen=True, tag=102):
+class BenchEvent(Message, frozen=True, tag=102):
     """An event of the device."""
 
+    __test__: ClassVar = False  # not a test class of pytest
+
     n: int
 
 
-class TestMove(Message, frozen=True, tag=103):
+class BenchMove(Message, frozen=True, tag=103):
     """A command that must run at most once."""
+
+    __test__: ClassVar = False  # not a test class of pytest
 
     command: CommandId
 
 
-class TestHalt(Message, frozen=True, tag=104):
+class BenchHalt(Message, frozen=True, tag=104):
     """An urgent command."""
+
+    __test__: ClassVar = False  # not a test class of pytest
 
     command: CommandId
 
@@ -71,8 +81,8 @@ class UnknownMessage(Message, frozen=True, tag=199):
     n: int
 
 
-TO_DEVICE: Final = decoder(TestQuestion | TestMove | TestHalt | HostCommands)
-TO_HOST: Final = decoder(TestAnswer | TestEvent | DeviceCommands)
+TO_DEVICE: Final = decoder(BenchQuestion | BenchMove | BenchHalt | HostCommands)
+TO_HOST: Final = decoder(BenchAnswer | BenchEvent | DeviceCommands)
 KEYS: Final = SessionKeys(to_device=bytes(range(32)), to_host=bytes(range(32, 64)))
 
 
@@ -245,8 +255,8 @@ class LinkDevice:
             link.send_reply(seq, reply)
 
     def _reply_to(self, message: Any) -> Message:
-        if isinstance(message, TestQuestion):
-            return TestAnswer(message.n)
+        if isinstance(message, BenchQuestion):
+            return BenchAnswer(message.n)
         if isinstance(message, AskCommand):
             return self.memory.recall(message.command)
         command: int = message.command
@@ -254,7 +264,7 @@ class LinkDevice:
         if known is not None:
             return known
         self.executed.append(command)
-        if isinstance(message, TestHalt):
+        if isinstance(message, BenchHalt):
             return self.memory.settle(command, Outcome.DONE)
         if self.move_time_s is not None:
             asyncio.get_running_loop().call_later(self.move_time_s, self._moved, command)
@@ -285,7 +295,7 @@ class LinkPair:
 
     def ask(self, n: int, patience: float = 0.3, **how: Any) -> asyncio.Future[Any]:
         """Ask the device a question."""
-        return self.host.request(TestQuestion(n), patience, **how)
+        return self.host.request(BenchQuestion(n), patience, **how)
 
     def fill_window(self, count: int, first: int = 1000) -> list[asyncio.Future[Any]]:
         """Ask so many questions at once, before any is acknowledged."""
