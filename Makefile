@@ -56,7 +56,7 @@ demo: $(VENV)/.demo  ## simulated machines and what the box does with them; ends
 test: $(VENV)/.dev apt  ## install what tests need and run them all
 	$(BIN)/python -m pytest -m 'not proof and not vhci' -n $(WORKERS) --dist worksteal --durations 10
 
-check: $(VENV)/.dev  ## format, lint, types, import arrows, dead modules, documents, and nothing proven less than before
+check: $(VENV)/.dev  ## format, lint, types, imports, dead modules, words, documents; nothing is proven less than before
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -64,7 +64,7 @@ check: $(VENV)/.dev  ## format, lint, types, import arrows, dead modules, docume
 	$(BIN)/python -m tools.lock
 	$(BIN)/python -m tools.release
 	$(BIN)/python -m tools.reachable
-	$(BIN)/python -m tools.docs.doc_names
+	$(BIN)/python -m tools.words
 	$(BIN)/python -m tools.docs --check
 	$(BIN)/python -m tools.floor
 	$(BIN)/python -m tools.coverage_figures

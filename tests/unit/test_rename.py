@@ -156,8 +156,8 @@ def test_attributes_that_a_string_names_follow_where_their_owner_is_plain(tmp_pa
         Rename("t.py", "Own.split", "shared"),
         Rename("t.py", "Another.split", "divided"),
     ]
-    made, doubts = rename_strings(tmp_path, ["t.py"], renames)
-    assert made == 3
+    count, doubts = rename_strings(tmp_path, ["t.py"], renames)
+    assert count == 3
     assert doubts == ["t.py:9: 'split' may be divided or shared"]
     assert (tmp_path / "t.py").read_text().splitlines()[2:] == [
         "patch.setattr(ways, 'LIMIT_S', 1)",
