@@ -231,12 +231,12 @@ def _by_evidence() -> str:
     """Return a sentence with the evidence for the enforced clauses."""
     shown = Counter(witnesses()[clause]["shows"] for clause, word in words().items() if word == "enforced in play")
     read = Counter(how for clause, how in readings().items() if clause in uncited())
-    return (
-        f"Of the clauses that are enforced in play, the core cites {shown[REFUSED]} when it refuses a request"
-        f"\nor stops the table. {shown[DRIVEN]} are *uncited*, and a person has read their tests:"
-        f"\n{read['refused']} are refused or stopped without a citation, {read['carried out']} the core carries out"
-        " itself."
-        f" {read['prompted']} uncited clauses are prompted only."
+    return fill(
+        f"Of the clauses that are enforced in play, the core cites {shown[REFUSED]} when it refuses a request or stops "
+        f"the table. {shown[DRIVEN]} are *uncited*, and a person has read their tests: {read['refused']} are refused or "
+        f"stopped without a citation, {read['carried out']} the core carries out itself. {read['prompted']} uncited "
+        "clauses are prompted only.",
+        100,
     )
 
 
