@@ -75,7 +75,7 @@ class MachineHalt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The machine's report of a halt. `leg`: 0 into its store, 1 out of it. Counts are the machine's; None: unknown."""
 
     what: HaltKind
-    message: str = msgspec.field(name="said")  # the message's name
+    message: str  # the message's name
     leg: int | None = None
     segment: str | None = None
     card: int | None = None  # from 1 within its phase
@@ -98,7 +98,7 @@ class CardAccount(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class MotionEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How an earlier motion of the same machine ended, and what it counted."""
 
-    message: str = msgspec.field(name="said")
+    message: str
     counted_in: int | None = None
     counted_out: int | None = None
 

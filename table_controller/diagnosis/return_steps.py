@@ -57,7 +57,7 @@ class Emptied(msgspec.Struct, frozen=True, tag="Emptied"):
     """The machine's path was clear and it emptied itself."""
 
 
-class SensorsRead(msgspec.Struct, frozen=True, tag="Looked"):
+class SensorsRead(msgspec.Struct, frozen=True, tag="SensorsRead"):
     """The sensors were read; `dark` are the dark ones of the path."""
 
     dark: tuple[str, ...]
@@ -70,7 +70,7 @@ class Tested(msgspec.Struct, frozen=True, tag="Tested"):
     bad_motors: int
 
 
-class MotorJogged(msgspec.Struct, frozen=True, tag="Jogged"):
+class MotorJogged(msgspec.Struct, frozen=True, tag="MotorJogged"):
     """One motor was jogged: its current (mA), and whether it turned."""
 
     motor: str
@@ -79,13 +79,13 @@ class MotorJogged(msgspec.Struct, frozen=True, tag="Jogged"):
     turned: bool
 
 
-class CardsMoved(msgspec.Struct, frozen=True, tag="Moved"):
+class CardsMoved(msgspec.Struct, frozen=True, tag="CardsMoved"):
     """Cards passed through, as many out as in, and no deck was rejected."""
 
     cards: int
 
 
-class DeckCounted(msgspec.Struct, frozen=True, tag="Counted"):
+class DeckCounted(msgspec.Struct, frozen=True, tag="DeckCounted"):
     """A person counted the deck by hand."""
 
     cards: int
@@ -99,7 +99,7 @@ class Returned(msgspec.Struct, frozen=True, tag="Returned"):
     role: str
 
 
-class FaultedAgain(msgspec.Struct, frozen=True, tag="Faulted"):
+class FaultedAgain(msgspec.Struct, frozen=True, tag="FaultedAgain"):
     """The machine halted again, or its link was lost: earlier evidence is void."""
 
     what: str
@@ -140,10 +140,10 @@ def sensors_read(levels: Iterable[Level]) -> SensorsRead:
 # --- events -----------------------------------------------------------------------------------------------------------
 
 
-class ReturnBegan(msgspec.Struct, frozen=True, tag="Began"):
+class ReturnBegan(msgspec.Struct, frozen=True, tag="ReturnBegan"):
     """The procedure began: automatically with a machine fault (`by` is empty), or by a person."""
 
-    report: int = msgspec.field(name="dossier")
+    report: int
     slot: str
     by: str
     service: bool  # a machine fault; otherwise table staff may clear it
@@ -152,42 +152,42 @@ class ReturnBegan(msgspec.Struct, frozen=True, tag="Began"):
     motors: tuple[str, ...] = ()  # motors that can be jogged; none if the firmware cannot
 
 
-class TechnicianAssigned(msgspec.Struct, frozen=True, tag="TakenUp"):
+class TechnicianAssigned(msgspec.Struct, frozen=True, tag="TechnicianAssigned"):
     """A technician was assigned; `mode` is the machine's mode before, to be restored at the end."""
 
-    report: int = msgspec.field(name="dossier")
+    report: int
     by: str
     mode: str = ""
 
 
-class TechnicianLeft(msgspec.Struct, frozen=True, tag="Left"):
+class TechnicianLeft(msgspec.Struct, frozen=True, tag="TechnicianLeft"):
     """The assigned technician left; completed steps are kept."""
 
-    report: int = msgspec.field(name="dossier")
+    report: int
     by: str
 
 
-class EvidenceShown(msgspec.Struct, frozen=True, tag="Shown"):
+class EvidenceShown(msgspec.Struct, frozen=True, tag="EvidenceShown"):
     """Part of a step's evidence arrived."""
 
-    report: int = msgspec.field(name="dossier")
+    report: int
     by: str
     evidence: Evidence
 
 
-class StepCompleted(msgspec.Struct, frozen=True, tag="Ticked"):
+class StepCompleted(msgspec.Struct, frozen=True, tag="StepCompleted"):
     """A step was completed by this evidence."""
 
-    report: int = msgspec.field(name="dossier")
+    report: int
     step: ReturnStep
     by: str
     evidence: Evidence
 
 
-class StepsUndone(msgspec.Struct, frozen=True, tag="Undone"):
+class StepsUndone(msgspec.Struct, frozen=True, tag="StepsUndone"):
     """This step and all later ones must be done again."""
 
-    report: int = msgspec.field(name="dossier")
+    report: int
     step: ReturnStep
     why: str
 

@@ -93,9 +93,9 @@ async def test_steps_of_a_return_to_service_complete_only_by_what_the_machine_do
         )
         assert (await return_step(talk, "return", by="F1"))["next"] is None
         assert SLOT not in bench.box.testing
-        ticks = [note for note in bench.notes("step") if "Ticked" in note.text]
+        ticks = [note for note in bench.notes("step") if "StepCompleted" in note.text]
         assert len(ticks) == 8, "every tick is in the journal"
-        taken = next(note for note in bench.notes("step") if "TakenUp" in note.text)
+        taken = next(note for note in bench.notes("step") if "TechnicianAssigned" in note.text)
         assert taken.who is not None
         assert taken.who.credential == "T1"
 

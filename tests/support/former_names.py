@@ -36,11 +36,11 @@ name table_controller/table/state.py: State.money -> funds
 name table_controller/table/state.py: Round.number -> ordinal
 name table_controller/journal/recovery.py: Kept.timers -> alarms
 name table_controller/journal/records.py: Note.text -> sentence
-name table_controller/journal/table_terms.py: Terms.title -> heading
-name table_controller/diagnosis/fault_report.py: Dossier.halts -> stops
-name table_controller/diagnosis/fault_report.py: Halt.segment -> stretch
-name table_controller/diagnosis/return_steps.py: Began -> Taken
-name table_controller/diagnosis/return_steps.py: Ticked.step -> duty
+name table_controller/journal/terms.py: Terms.title -> heading
+name table_controller/diagnosis/dossier.py: Dossier.halts -> stops
+name table_controller/diagnosis/dossier.py: Halt.segment -> stretch
+name table_controller/diagnosis/steps.py: Began -> Taken
+name table_controller/diagnosis/steps.py: Ticked.step -> duty
 name table_controller/controller/box.py: Box.slots -> places
 """.strip().splitlines()
 

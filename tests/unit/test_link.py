@@ -13,11 +13,11 @@ from firmware_bridge.errors import LinkClosed, LinkError, ReplyTimeout
 from firmware_bridge.messages import encode
 from tests.support.wire.links import (
     FATES,
+    BenchAnswer,
+    BenchEvent,
+    BenchQuestion,
     FrameFate,
     LinkPair,
-    TestAnswer,
-    TestEvent,
-    TestQuestion,
     kind_of,
     outcome_of,
     settle,
@@ -31,14 +31,14 @@ async def test_both_directions_arrive_in_order_and_once(name: str) -> None:
     pair.fates(FATES[name])
     answers = []
     for n in range(40):
-        pair.far.send_event(TestEvent(n))
+        pair.far.send_event(BenchEvent(n))
         answers.append(pair.ask(n, 60.0))
         if n % 7 == 6:
             await answers[-1]
-    assert [await answer for answer in answers] == [TestAnswer(n) for n in range(40)]
+    assert [await answer for answer in answers] == [BenchAnswer(n) for n in range(40)]
     await settle(20.0)
-    assert pair.events == [TestEvent(n) for n in range(40)]
-    assert pair.device.received == [TestQuestion(n) for n in range(40)]
+    assert pair.events == [BenchEvent(n) for n in range(40)]
+    assert pair.device.received == [BenchQuestion(n) for n in range(40)]
     assert pair.host.down is pair.far.down is None
 
 
@@ -66,18 +66,18 @@ async def test_only_a_repeated_frame_carries_the_retransmit_mark(name: str) -> N
 async def test_a_frame_doubled_by_the_line_is_refused_by_its_counter() -> None:
     pair = LinkPair()
     pair.host_port.fate = taking_turns(FrameFate.DUPLICATE)
-    assert await pair.ask(1) == TestAnswer(1)
-    assert pair.device.received == [TestQuestion(1)]
+    assert await pair.ask(1) == BenchAnswer(1)
+    assert pair.device.received == [BenchQuestion(1)]
     assert (pair.far.replayed, pair.far.counters.duplicates) == (1, 0)
 
 
 async def test_a_frame_repeated_after_a_lost_acknowledgement_is_suppressed_counted_and_acknowledged_again() -> None:
     pair = LinkPair()
-    pair.device.withhold.add(TestQuestion)
+    pair.device.withhold.add(BenchQuestion)
     pair.device_port.fate = taking_turns(FrameFate.DROP)  # the first acknowledgment
     waiter = pair.ask(1, 1.0)
     await settle(0.9)
-    assert pair.device.received == [TestQuestion(1)]
+    assert pair.device.received == [BenchQuestion(1)]
     assert pair.far.counters.duplicates == pair.host.counters.retransmitted == 1
     assert [frame.type for frame in pair.device_port.frames()] == [fr.ACK, fr.ACK]
     assert isinstance(await outcome_of(waiter), ReplyTimeout)
@@ -91,8 +91,8 @@ async def test_a_gap_is_counted_and_filled_by_repetition() -> None:
     await settle()
     assert pair.device.received == []
     assert pair.far.counters.gaps == 2
-    assert [await waiter for waiter in waiters] == [TestAnswer(0), TestAnswer(1), TestAnswer(2)]
-    assert pair.device.received == [TestQuestion(0), TestQuestion(1), TestQuestion(2)]
+    assert [await waiter for waiter in waiters] == [BenchAnswer(0), BenchAnswer(1), BenchAnswer(2)]
+    assert pair.device.received == [BenchQuestion(0), BenchQuestion(1), BenchQuestion(2)]
 
 
 @pytest.mark.parametrize("lost", [{0}, {1}, {0, 1}, {0, 2}, {0, 3, 6}, {0, 1, 2, 3, 4, 5, 6}])
@@ -104,8 +104,8 @@ async def test_only_what_is_missing_is_repeated_and_the_first_of_it_before_its_t
     pair.device.received.clear()
     pair.host_port.fate = taking_turns(*(FrameFate.DROP if n in lost else 0.005 for n in range(8)), after=0.005)
     began, rto = asyncio.get_running_loop().time(), pair.host.rto_s
-    assert [await waiter for waiter in [pair.ask(n) for n in range(8)]] == [TestAnswer(n) for n in range(8)]
-    assert pair.device.received == [TestQuestion(n) for n in range(8)]
+    assert [await waiter for waiter in [pair.ask(n) for n in range(8)]] == [BenchAnswer(n) for n in range(8)]
+    assert pair.device.received == [BenchQuestion(n) for n in range(8)]
     assert pair.host.counters.retransmitted == len(lost)
     assert pair.far._early == {}
     assert asyncio.get_running_loop().time() - began < 0.05 + 1.5 * rto * (len(lost) - 1)
@@ -119,23 +119,23 @@ async def test_a_frame_that_is_held_early_and_comes_again_is_delivered_once() ->
     for _ in range(3):  # its own copies, each with a fresh counter, as a repetition would have
         again = pair.host._sealer.seal(fr.RETRANSMIT, fr.REQUEST, held.seq, held.ack, held.re, held.payload)
         pair.host_port.push(fr.to_wire(*again))
-    assert (await first, await second) == (TestAnswer(1), TestAnswer(2))
-    assert pair.device.received == [TestQuestion(1), TestQuestion(2)]
+    assert (await first, await second) == (BenchAnswer(1), BenchAnswer(2))
+    assert pair.device.received == [BenchQuestion(1), BenchQuestion(2)]
 
 
 async def test_frames_that_are_held_go_with_the_link() -> None:
     pair = LinkPair()
     pair.device_port.fate = taking_turns(FrameFate.DROP)
     for n in range(4):
-        pair.far.send_event(TestEvent(n))
+        pair.far.send_event(BenchEvent(n))
 
-    def close_at_once(message: TestEvent) -> None:
+    def close_at_once(message: BenchEvent) -> None:
         pair.events.append(message)
         pair.host.close()
 
     pair.host.on_event = close_at_once
     await settle(2.0)
-    assert pair.events == [TestEvent(0)]
+    assert pair.events == [BenchEvent(0)]
     assert not pair.host._early
 
 
@@ -157,7 +157,7 @@ async def test_an_old_complaint_about_a_gap_repeats_nothing() -> None:
 
 async def test_frames_far_ahead_are_not_held() -> None:
     pair = LinkPair()
-    payload = encode(TestQuestion(1))
+    payload = encode(BenchQuestion(1))
     for ahead in range(1, 3000, 7):
         far_off = pair.host._sealer.seal(0, fr.REQUEST, fr.FIRST_SEQ + ahead, fr.FIRST_SEQ, fr.NO_RE, payload)
         pair.host_port.push(fr.to_wire(*far_off))
@@ -171,11 +171,11 @@ async def test_an_acknowledgement_of_a_repeated_frame_is_no_measurement() -> Non
     pair = LinkPair()
     pair.host_port.fate = taking_turns(FrameFate.DROP, after=0.1)
     pair.device_port.fate = lambda _: 0.1
-    assert await pair.ask(1) == TestAnswer(1)
+    assert await pair.ask(1) == BenchAnswer(1)
     assert pair.host.counters.retransmitted == 1
     assert pair.host.round_trip_s == 0.0
     assert pair.host.rto_s >= rt.FIRST_RTO_S  # it may be patient until something is measured, never impatient
-    assert await pair.ask(2) == TestAnswer(2)
+    assert await pair.ask(2) == BenchAnswer(2)
     assert pair.host.round_trip_s == pytest.approx(0.2, abs=rt.ACK_DELAY_S)
 
 
@@ -204,9 +204,9 @@ async def test_the_spacing_of_repetitions_doubles_and_begins_anew_after_an_ackno
         return FrameFate.DROP if len(sent) < 3 else FrameFate.DELIVER
 
     pair.host_port.fate = note
-    assert await pair.ask(1) == TestAnswer(1)
+    assert await pair.ask(1) == BenchAnswer(1)
     assert [round(at, 3) for at in sent] == [0.0, 0.5, 1.5]
-    assert await pair.ask(2) == TestAnswer(2)
+    assert await pair.ask(2) == BenchAnswer(2)
     pair.host_port.fate = lambda data: note(data) and FrameFate.DROP
     asked_at, sent[:] = loop.time(), []
     waiter = pair.ask(3)
@@ -221,13 +221,13 @@ async def test_the_retransmission_time_learns_the_line(one_way: float) -> None:
     pair = LinkPair()
     pair.fates(lambda _: lambda _: one_way)
     for n in range(30):
-        assert await pair.ask(n, 30.0) == TestAnswer(n)
+        assert await pair.ask(n, 30.0) == BenchAnswer(n)
     assert pair.host.round_trip_s == pytest.approx(2 * one_way, rel=0.3, abs=rt.ACK_DELAY_S)
     assert pair.host.rto_s >= max(rt.MIN_RTO_S, 2 * one_way)
     assert pair.host.rto_s <= max(rt.MIN_RTO_S, 3 * one_way + 2 * rt.ACK_DELAY_S)
     settled = pair.host.counters.retransmitted
     for n in range(20):
-        assert await pair.ask(n) == TestAnswer(n)
+        assert await pair.ask(n) == BenchAnswer(n)
     assert pair.host.counters.retransmitted == settled  # a known slow line is no reason to repeat
 
 
@@ -240,15 +240,15 @@ async def test_frames_that_have_not_left_the_port_are_not_repeated() -> None:
     assert pair.host.counters.retransmitted == 0
     pair.host_port.backlog = 0
     pair.host_port.fate = lambda _: FrameFate.DELIVER
-    assert await waiter == TestAnswer(1)
+    assert await waiter == BenchAnswer(1)
 
 
 async def test_the_deadline_is_on_the_reply_not_on_the_acknowledgement() -> None:
     pair = LinkPair()
-    pair.device.withhold.add(TestQuestion)
+    pair.device.withhold.add(BenchQuestion)
     loop = asyncio.get_running_loop()
     for n in range(5):
-        pair.far.send_event(TestEvent(n))  # the link is as lively as can be
+        pair.far.send_event(BenchEvent(n))  # the link is as lively as can be
     error = await outcome_of(pair.ask(1, 0.3))
     assert isinstance(error, ReplyTimeout)
     assert loop.time() == pytest.approx(0.3 + lk.REPLY_RTOS * rt.FIRST_RTO_S, abs=0.01)
@@ -265,7 +265,7 @@ async def test_the_deadline_of_a_reply_adapts_to_the_line(one_way: float) -> Non
     await settle(1.0)
     loop = asyncio.get_running_loop()
     began, rto = loop.time(), pair.host.rto_s
-    pair.device.withhold.add(TestQuestion)
+    pair.device.withhold.add(BenchQuestion)
     assert isinstance(await outcome_of(pair.ask(1, 0.3)), ReplyTimeout)
     assert loop.time() - began == pytest.approx(0.3 + lk.REPLY_RTOS * rto, abs=0.01)
 
@@ -275,7 +275,7 @@ async def test_a_reply_that_thinks_within_its_patience_is_in_time() -> None:
     for n in range(20):
         await pair.ask(n)
     pair.device.reply_delay_s = 0.9
-    assert await pair.ask(1, 0.5) == TestAnswer(1)  # 0.5 s and eight times the least retransmission time
+    assert await pair.ask(1, 0.5) == BenchAnswer(1)  # 0.5 s and eight times the least retransmission time
 
 
 async def test_a_late_reply_is_counted_and_never_credited_to_another_request() -> None:
@@ -286,7 +286,7 @@ async def test_a_late_reply_is_counted_and_never_credited_to_another_request() -
     late = pair.ask(100, 0.3)
     assert isinstance(await outcome_of(late), ReplyTimeout)
     pair.device.reply_delay_s = 0.0
-    pair.device.withhold.add(TestQuestion)
+    pair.device.withhold.add(BenchQuestion)
     unanswered = [pair.ask(n, 10.0) for n in range(5)]
     await settle(4.9)
     assert pair.host.counters.late_replies == 1
@@ -298,20 +298,20 @@ async def test_a_late_reply_is_counted_and_never_credited_to_another_request() -
 
 async def test_replies_in_another_order_find_their_own_questions() -> None:
     pair = LinkPair()
-    asked: list[tuple[TestQuestion, int]] = []
+    asked: list[tuple[BenchQuestion, int]] = []
     pair.far.on_request = lambda message, seq: asked.append((message, seq))
     waiters = [pair.ask(n, 5.0) for n in range(6)]
     await settle()
     for message, seq in reversed(asked):
-        pair.far.send_reply(seq, TestAnswer(message.n))
-    assert [await waiter for waiter in waiters] == [TestAnswer(n) for n in range(6)]
+        pair.far.send_reply(seq, BenchAnswer(message.n))
+    assert [await waiter for waiter in waiters] == [BenchAnswer(n) for n in range(6)]
 
 
 async def test_a_reply_to_nothing_is_counted_and_harms_nobody() -> None:
     pair = LinkPair()
-    pair.far.send_reply(0x4242, TestAnswer(9))
+    pair.far.send_reply(0x4242, BenchAnswer(9))
     waiter = pair.ask(1)
-    assert await waiter == TestAnswer(1)
+    assert await waiter == BenchAnswer(1)
     assert pair.host.counters.late_replies == 1
 
 
@@ -319,12 +319,12 @@ async def test_a_second_reply_to_the_same_question_is_counted_and_dropped() -> N
     pair = LinkPair()
     answer_twice = pair.far.on_request
 
-    def twice(message: TestQuestion, seq: int) -> None:
+    def twice(message: BenchQuestion, seq: int) -> None:
         answer_twice(message, seq)
-        pair.far.send_reply(seq, TestAnswer(-1))
+        pair.far.send_reply(seq, BenchAnswer(-1))
 
     pair.far.on_request = twice
-    assert await pair.ask(1) == TestAnswer(1)
+    assert await pair.ask(1) == BenchAnswer(1)
     await settle()
     assert pair.host.counters.late_replies == 1
 
@@ -334,10 +334,10 @@ async def test_sequence_numbers_wrap_without_a_stumble() -> None:
     for n in range(0, 70_000, 10):
         batch = [pair.ask(n + i) for i in range(10)]
         if n % 1000 == 0:
-            pair.far.send_event(TestEvent(n))
+            pair.far.send_event(BenchEvent(n))
         for i, waiter in enumerate(batch):
-            assert await waiter == TestAnswer(n + i)
-    assert pair.events == [TestEvent(n) for n in range(0, 70_000, 1000)]
+            assert await waiter == BenchAnswer(n + i)
+    assert pair.events == [BenchEvent(n) for n in range(0, 70_000, 1000)]
     assert len(pair.device.received) == 70_000
     assert pair.host.counters.retransmitted == pair.host.counters.late_replies == 0
     assert len(pair.host._trip._departures) <= rt.REMEMBERED_SENDS  # nothing grows with the years
@@ -352,17 +352,17 @@ async def test_the_wrap_survives_a_bad_line(name: str) -> None:
         one._next_seq = other._expected = start
     pair.fates(FATES[name])
     for n in range(30):
-        pair.far.send_event(TestEvent(n))
+        pair.far.send_event(BenchEvent(n))
     answers = [pair.ask(n, 60.0) for n in range(30)]
-    assert [await answer for answer in answers] == [TestAnswer(n) for n in range(30)]
+    assert [await answer for answer in answers] == [BenchAnswer(n) for n in range(30)]
     await settle(30.0)
-    assert pair.events == [TestEvent(n) for n in range(30)]
-    assert pair.device.received == [TestQuestion(n) for n in range(30)]
+    assert pair.events == [BenchEvent(n) for n in range(30)]
+    assert pair.device.received == [BenchQuestion(n) for n in range(30)]
 
 
 async def test_an_acknowledgement_of_what_was_never_sent_changes_nothing() -> None:
     pair = LinkPair()
-    pair.device.withhold.add(TestQuestion)
+    pair.device.withhold.add(BenchQuestion)
     pair.device_port.fate = lambda _: FrameFate.DROP
     waiter = pair.ask(1, 1.0)
     for ack in (0x0000, 0x0101, 0x0103, 0x8000, 0xFFFF):
@@ -375,11 +375,11 @@ async def test_an_acknowledgement_of_what_was_never_sent_changes_nothing() -> No
 
 async def test_every_lost_frame_of_a_window_is_repeated_promptly_once_the_line_carries_again() -> None:
     pair = LinkPair()
-    assert await pair.ask(0) == TestAnswer(0)  # now the round trip is known
+    assert await pair.ask(0) == BenchAnswer(0)  # now the round trip is known
     pair.host_port.fate = taking_turns(FrameFate.DROP, FrameFate.DROP, FrameFate.DROP)
     began = asyncio.get_running_loop().time()
     answers = [pair.ask(n) for n in (1, 2, 3)]
-    assert [await answer for answer in answers] == [TestAnswer(1), TestAnswer(2), TestAnswer(3)]
+    assert [await answer for answer in answers] == [BenchAnswer(1), BenchAnswer(2), BenchAnswer(3)]
     assert asyncio.get_running_loop().time() - began < 3 * rt.MIN_RTO_S  # not one heartbeat each
 
 
@@ -390,26 +390,26 @@ async def test_replies_and_events_can_be_delivered_in_wire_order() -> None:
     answer = pair.device._request
 
     def around(link: lk.Link, message: object, seq: int) -> None:
-        link.send_event(TestEvent(1))
+        link.send_event(BenchEvent(1))
         answer(link, message, seq)
-        link.send_event(TestEvent(2))
+        link.send_event(BenchEvent(2))
 
     pair.device._request = around  # type: ignore[method-assign]
-    waiters = [pair.host.request(TestQuestion(n), 1.0, on_end=reported.append) for n in (7, 8)]
-    assert [await waiter for waiter in waiters] == [TestAnswer(7), TestAnswer(8)]
-    assert reported == [TestEvent(1), TestAnswer(7), TestEvent(2), TestEvent(1), TestAnswer(8), TestEvent(2)]
+    waiters = [pair.host.request(BenchQuestion(n), 1.0, on_end=reported.append) for n in (7, 8)]
+    assert [await waiter for waiter in waiters] == [BenchAnswer(7), BenchAnswer(8)]
+    assert reported == [BenchEvent(1), BenchAnswer(7), BenchEvent(2), BenchEvent(1), BenchAnswer(8), BenchEvent(2)]
 
 
 async def test_a_reply_callback_is_called_for_a_missing_reply_too_and_never_after_it() -> None:
     pair = LinkPair()
     reported: list[object] = []
     pair.device.reply_delay_s = 60.0
-    late = pair.host.request(TestQuestion(1), 0.1, on_end=reported.append)
+    late = pair.host.request(BenchQuestion(1), 0.1, on_end=reported.append)
     assert isinstance(await outcome_of(late), ReplyTimeout)
     await settle(80.0)
     assert pair.host.counters.late_replies == 1
-    pair.device.withhold.add(TestQuestion)
-    pair.host.request(TestQuestion(2), 10.0, on_end=reported.append)  # no caller has to wait for it
+    pair.device.withhold.add(BenchQuestion)
+    pair.host.request(BenchQuestion(2), 10.0, on_end=reported.append)  # no caller has to wait for it
     pair.host.close()
     assert [type(end) for end in reported] == [ReplyTimeout, LinkClosed]
 
@@ -417,7 +417,7 @@ async def test_a_reply_callback_is_called_for_a_missing_reply_too_and_never_afte
 async def test_a_reply_is_delivered_also_when_no_caller_waits_any_more() -> None:
     pair = LinkPair()
     reported: list[object] = []
-    waiter = pair.host.request(TestQuestion(1), 1.0, on_end=reported.append)
+    waiter = pair.host.request(BenchQuestion(1), 1.0, on_end=reported.append)
     waiter.cancel()
     await settle(1.0)
-    assert reported == [TestAnswer(1)]
+    assert reported == [BenchAnswer(1)]

@@ -17,12 +17,12 @@ from firmware_bridge.commands import CommandTracker, Outcome, Settled
 from firmware_bridge.errors import PitboxError
 from simulators.engine.virtual_time import run_virtual
 from tests.support.wire.links import (
+    BenchAnswer,
+    BenchEvent,
+    BenchMove,
+    BenchQuestion,
     FrameFate,
     LinkPair,
-    TestAnswer,
-    TestEvent,
-    TestMove,
-    TestQuestion,
     outcome_of,
     taking_turns,
 )
@@ -54,9 +54,9 @@ class Exchange:
         """Run the exchange; return the two replies and the command's end, or the errors in their place."""
         pair = self.pair
         asked = [pair.ask(1, 0.3), pair.ask(2, 0.3)]
-        moved = asyncio.ensure_future(self.commands.actuate(pair.host, TestMove(COMMAND), COMMAND))
-        pair.far.send_event(TestEvent(1))
-        pair.far.send_event(TestEvent(2))
+        moved = asyncio.ensure_future(self.commands.actuate(pair.host, BenchMove(COMMAND), COMMAND))
+        pair.far.send_event(BenchEvent(1))
+        pair.far.send_event(BenchEvent(2))
         async with asyncio.timeout(LONG_ENOUGH):
             ends = [await outcome_of(waiter) for waiter in (*asked, moved)]
             while pair.host._unacked or pair.far._unacked:  # noqa: ASYNC110 - the clock is virtual
@@ -68,11 +68,11 @@ class Exchange:
     def check(self, ends: list[Any]) -> str:
         """Assert every guarantee of the link; return the kind of its end."""
         device = self.pair.device
-        assert self.events == [TestEvent(1), TestEvent(2)]
+        assert self.events == [BenchEvent(1), BenchEvent(2)]
         for n, end in zip((1, 2), ends[:2], strict=True):
-            assert end == TestAnswer(n) or isinstance(end, PitboxError)
-        assert device.received[:2] == [TestQuestion(1), TestQuestion(2)]
-        assert device.received.count(TestMove(COMMAND)) == 1
+            assert end == BenchAnswer(n) or isinstance(end, PitboxError)
+        assert device.received[:2] == [BenchQuestion(1), BenchQuestion(2)]
+        assert device.received.count(BenchMove(COMMAND)) == 1
         assert device.executed.count(COMMAND) <= 1
         end = ends[2]
         if isinstance(end, Settled):

@@ -31,11 +31,11 @@ from firmware_bridge.messages import (
     encode,
 )
 from tests.support.wire.links import (
+    BenchAnswer,
+    BenchEvent,
+    BenchQuestion,
     FrameFate,
     LinkPair,
-    TestAnswer,
-    TestEvent,
-    TestQuestion,
     UnknownMessage,
     kind_of,
     outcome_of,
@@ -55,7 +55,7 @@ async def test_an_idle_link_stays_up_for_hours_with_little_traffic() -> None:
     pair = LinkPair()
     await settle(2 * 3600.0)
     assert pair.host.down is pair.far.down is None
-    assert await pair.ask(1) == TestAnswer(1)
+    assert await pair.ask(1) == BenchAnswer(1)
     per_second = (pair.host.counters.sent + pair.far.counters.sent) / (2 * 3600)
     assert 0.5 <= per_second <= 2.1  # a ping and its answer, each way, every two seconds
     assert pair.events == []
@@ -71,7 +71,7 @@ async def test_a_ping_is_answered_at_once() -> None:
 async def test_a_busy_link_needs_no_heartbeat() -> None:
     pair = LinkPair()
     for n in range(200):
-        assert await pair.ask(n) == TestAnswer(n)
+        assert await pair.ask(n) == BenchAnswer(n)
         await asyncio.sleep(0.5)
     assert not [f for f in pair.host_port.frames() if f.type == fr.PING]
 
@@ -161,8 +161,8 @@ async def test_closing_twice_is_harmless_and_silent() -> None:
     pair.host.close()
     written = len(pair.host_port.written)
     pair.host.close()
-    pair.host.send_event(TestEvent(1))
-    pair.host.send_reply(1, TestAnswer(1))
+    pair.host.send_event(BenchEvent(1))
+    pair.host.send_reply(1, BenchAnswer(1))
     await settle(10.0)
     assert len(pair.host_port.written) == written
     assert [type(cause) for cause in pair.downs] == [LinkClosed]
@@ -172,10 +172,10 @@ async def test_closing_twice_is_harmless_and_silent() -> None:
 @pytest.mark.parametrize("moment", [0.0, 0.005, 0.4, 0.6, 1.2, 3.0])
 async def test_no_timer_remains_after_a_failure_at_any_moment(moment: float) -> None:
     pair = LinkPair()
-    pair.device.withhold.add(TestQuestion)
+    pair.device.withhold.add(BenchQuestion)
     pair.host_port.fate = lambda _: FrameFate.DROP
     waiters = pair.fill_window(lk.WINDOW + 3)
-    pair.far.send_event(TestEvent(1))
+    pair.far.send_event(BenchEvent(1))
     await settle(moment)
     pair.host.fail(PortFailed("unplugged"))
     pair.far.fail(PortFailed("unplugged"))
@@ -198,7 +198,7 @@ async def test_a_lost_port_ends_both_links() -> None:
 async def test_nothing_comes_out_of_a_link_that_is_down() -> None:
     pair = LinkPair()
     for n in range(5):
-        pair.far.send_event(TestEvent(n))
+        pair.far.send_event(BenchEvent(n))
 
     def close_at_once(message: Any) -> None:
         pair.events.append(message)
@@ -206,7 +206,7 @@ async def test_nothing_comes_out_of_a_link_that_is_down() -> None:
 
     pair.host.on_event = close_at_once
     await settle(2.0)
-    assert pair.events == [TestEvent(0)]
+    assert pair.events == [BenchEvent(0)]
 
 
 @pytest.mark.parametrize("to_host", [True, False])
@@ -238,7 +238,7 @@ async def test_an_authentic_payload_that_is_no_message_ends_the_link(payload: by
 
 async def test_a_device_may_not_ask() -> None:
     pair = LinkPair()
-    waiter = pair.far.request(TestAnswer(1), 0.1)
+    waiter = pair.far.request(BenchAnswer(1), 0.1)
     await settle()
     assert isinstance(pair.host.down, BadMessage)
     pair.far.close()
@@ -252,8 +252,8 @@ UNSEALED: list[Message] = [
     Refuse(315),
     HostHello("table", bytes(16)),
     HostProof(bytes(16)),
-    TestEvent(1),
-    TestAnswer(1),
+    BenchEvent(1),
+    BenchAnswer(1),
     UnknownMessage(1),
 ]
 
@@ -263,7 +263,7 @@ UNSEALED: list[Message] = [
 async def test_an_unsealed_frame_changes_nothing(message: Message, type_: int) -> None:
     pair = LinkPair()
     waiter = pair.ask(1)
-    pair.device.withhold.add(TestQuestion)
+    pair.device.withhold.add(BenchQuestion)
     written = len(pair.host_port.written), len(pair.device_port.written)
     pair.device_port.push(unsealed(message, type_))
     pair.host_port.push(unsealed(message, type_))
@@ -295,7 +295,7 @@ async def test_a_handshake_frame_with_our_seal_acknowledges_nothing() -> None:
     pair.device_port.push(fr.to_wire(*pair.far._sealer.seal(0, fr.HANDSHAKE, 0, fr.FIRST_SEQ, fr.NO_RE, b"")))
     await settle(0.1)
     pair.host_port.fate = lambda _: FrameFate.DELIVER
-    assert await waiter == TestAnswer(1)
+    assert await waiter == BenchAnswer(1)
     assert pair.host.counters.retransmitted == 1
 
 
@@ -306,7 +306,7 @@ async def test_a_message_that_no_frame_can_carry_is_refused_where_it_is_written(
     pair = LinkPair()
     with pytest.raises(AssertionError):
         pair.host.request(Long("x" * fr.MAX_PAYLOAD), 1.0)
-    assert await pair.ask(1) == TestAnswer(1)
+    assert await pair.ask(1) == BenchAnswer(1)
 
 
 async def test_requests_made_inside_callbacks_are_served() -> None:
@@ -314,9 +314,9 @@ async def test_requests_made_inside_callbacks_are_served() -> None:
     answers: list[asyncio.Future[Any]] = []
     pair.host.on_event = lambda event: answers.append(pair.ask(event.n))
     for n in range(30):
-        pair.far.send_event(TestEvent(n))
+        pair.far.send_event(BenchEvent(n))
     await settle(1.0)
-    assert [await answer for answer in answers] == [TestAnswer(n) for n in range(30)]
+    assert [await answer for answer in answers] == [BenchAnswer(n) for n in range(30)]
 
 
 async def test_a_request_made_while_the_link_goes_down_is_not_sent() -> None:

@@ -10,13 +10,13 @@ from firmware_bridge import frame as fr
 from firmware_bridge import link as lk
 from firmware_bridge.errors import LinkClosed, NotSent, QueueFull, Revoked
 from tests.support.wire.links import (
+    BenchAnswer,
+    BenchEvent,
+    BenchHalt,
+    BenchMove,
+    BenchQuestion,
     FrameFate,
     LinkPair,
-    TestAnswer,
-    TestEvent,
-    TestHalt,
-    TestMove,
-    TestQuestion,
     kind_of,
     outcome_of,
     settle,
@@ -48,12 +48,12 @@ def sequenced(pair: LinkPair) -> list[fr.Frame]:
 
 def halt(pair: LinkPair, command: int) -> asyncio.Future[Any]:
     """Send an urgent stop."""
-    return pair.host.request(TestHalt(command), 0.5, urgent=True, actuation=True)
+    return pair.host.request(BenchHalt(command), 0.5, urgent=True, actuation=True)
 
 
 def move(pair: LinkPair, command: int) -> asyncio.Future[Any]:
     """Send an actuation."""
-    return pair.host.request(TestMove(command), 30.0, actuation=True)
+    return pair.host.request(BenchMove(command), 30.0, actuation=True)
 
 
 async def end(pair: LinkPair, *waiters: asyncio.Future[Any]) -> list[Any]:
@@ -66,7 +66,7 @@ async def test_frames_are_written_in_the_call_that_asks_for_them() -> None:
     pair = LinkPair()
     waiter = pair.ask(1)
     assert len(pair.host_port.written) == 1
-    assert await waiter == TestAnswer(1)
+    assert await waiter == BenchAnswer(1)
 
 
 async def test_no_more_than_a_window_is_on_the_way() -> None:
@@ -83,26 +83,26 @@ async def test_a_full_queue_refuses_and_sends_nothing() -> None:
     waiters = pair.fill_window(ROOM)
     refused = [pair.ask(n) for n in range(3)]
     assert [type(await outcome_of(waiter)) for waiter in refused] == [QueueFull] * 3
-    assert [await waiter for waiter in waiters] == [TestAnswer(1000 + n) for n in range(ROOM)]
+    assert [await waiter for waiter in waiters] == [BenchAnswer(1000 + n) for n in range(ROOM)]
     await settle(1.0)
-    assert pair.device.received == [TestQuestion(1000 + n) for n in range(ROOM)]
-    assert await pair.ask(7) == TestAnswer(7)  # room again
+    assert pair.device.received == [BenchQuestion(1000 + n) for n in range(ROOM)]
+    assert await pair.ask(7) == BenchAnswer(7)  # room again
 
 
 async def test_a_device_is_notified_when_its_host_accepts_no_more_events() -> None:
     pair = LinkPair()
     for n in range(ROOM):
-        pair.far.send_event(TestEvent(n))
+        pair.far.send_event(BenchEvent(n))
     with pytest.raises(QueueFull):
-        pair.far.send_event(TestEvent(ROOM))
+        pair.far.send_event(BenchEvent(ROOM))
     await settle(1.0)
-    assert pair.events == [TestEvent(n) for n in range(ROOM)]
+    assert pair.events == [BenchEvent(n) for n in range(ROOM)]
 
 
 async def test_a_reply_that_finds_no_room_ends_the_session_instead_of_the_program() -> None:
     pair = LinkPair()
     for n in range(ROOM):
-        pair.far.send_event(TestEvent(n))
+        pair.far.send_event(BenchEvent(n))
     waiter = pair.ask(1)  # its own acknowledgment field shows that the host has received nothing yet
     await settle()
     assert isinstance(pair.far.down, QueueFull)
@@ -116,10 +116,10 @@ async def test_an_urgent_message_overtakes_what_is_queued_and_nothing_that_was_s
     assert (await urgent).command == 1
     for waiter in asked:
         await waiter
-    at = pair.device.received.index(TestHalt(1))
+    at = pair.device.received.index(BenchHalt(1))
     assert at == lk.WINDOW
-    questions: list[Message] = [m for m in pair.device.received if isinstance(m, TestQuestion)]
-    assert questions == [TestQuestion(1000 + n) for n in range(lk.WINDOW + 10)]
+    questions: list[Message] = [m for m in pair.device.received if isinstance(m, BenchQuestion)]
+    assert questions == [BenchQuestion(1000 + n) for n in range(lk.WINDOW + 10)]
 
 
 async def test_an_urgent_message_is_written_at_once_though_the_window_is_full() -> None:
@@ -142,8 +142,8 @@ async def test_an_urgent_message_has_its_own_room_when_queue_and_window_are_full
     assert not any(waiter.done() for waiter in urgent)  # QueueFull would be a stop that is not sent
     going(pair)
     assert [(await waiter).command for waiter in urgent] == list(range(1, 9))
-    assert [await waiter for waiter in asked] == [TestAnswer(1000 + n) for n in range(ROOM)]
-    halts = [i for i, message in enumerate(pair.device.received) if isinstance(message, TestHalt)]
+    assert [await waiter for waiter in asked] == [BenchAnswer(1000 + n) for n in range(ROOM)]
+    halts = [i for i, message in enumerate(pair.device.received) if isinstance(message, BenchHalt)]
     assert halts == list(range(lk.WINDOW, lk.WINDOW + 8))
 
 
@@ -166,7 +166,7 @@ async def test_a_stop_revokes_queued_actuations_and_leaves_questions_alone() -> 
     assert [type(await outcome_of(waiter)) for waiter in queued] == [Revoked] * 3
     await stop
     await sent
-    assert [await waiter for waiter in asked] == [TestAnswer(1000 + n) for n in range(lk.WINDOW + 1)]
+    assert [await waiter for waiter in asked] == [BenchAnswer(1000 + n) for n in range(lk.WINDOW + 1)]
     await settle(10.0)
     assert pair.device.executed == [1, 9]
 
@@ -208,7 +208,7 @@ async def test_a_cancelled_request_that_still_waits_is_never_sent_and_disturbs_n
     queued = [move(pair, 1), move(pair, 2), move(pair, 3)]
     queued[1].cancel()
     await settle(40.0)
-    assert [await waiter for waiter in asked] == [TestAnswer(1000 + n) for n in range(lk.WINDOW)]
+    assert [await waiter for waiter in asked] == [BenchAnswer(1000 + n) for n in range(lk.WINDOW)]
     assert [(await queued[i]).command for i in (0, 2)] == [1, 3]
     assert pair.device.executed == [1, 3]
 
@@ -217,9 +217,9 @@ async def test_a_cancelled_request_that_was_sent_disturbs_nobody() -> None:
     pair = LinkPair()
     first, second, third = pair.ask(1), pair.ask(2), pair.ask(3)
     second.cancel()
-    assert (await first, await third) == (TestAnswer(1), TestAnswer(3))
+    assert (await first, await third) == (BenchAnswer(1), BenchAnswer(3))
     assert pair.host.counters.late_replies == 1
-    assert pair.device.received == [TestQuestion(1), TestQuestion(2), TestQuestion(3)]
+    assert pair.device.received == [BenchQuestion(1), BenchQuestion(2), BenchQuestion(3)]
 
 
 async def test_what_waits_longer_than_its_deadline_was_certainly_not_sent() -> None:
@@ -227,11 +227,11 @@ async def test_what_waits_longer_than_its_deadline_was_certainly_not_sent() -> N
     # Heartbeats pass, acknowledgements of our frames do not: the window stays full and the link alive.
     pair.host_port.fate = lambda data: FrameFate.DROP if kind_of(data) == fr.REQUEST else FrameFate.DELIVER
     asked = [pair.ask(n, 60.0) for n in range(lk.WINDOW)]
-    queued = pair.host.request(TestMove(1), 0.1, actuation=True)
+    queued = pair.host.request(BenchMove(1), 0.1, actuation=True)
     assert isinstance(await outcome_of(queued), NotSent)
     assert pair.host.down is None
     pair.host_port.fate = lambda _: FrameFate.DELIVER
-    assert [await waiter for waiter in asked] == [TestAnswer(n) for n in range(lk.WINDOW)]
+    assert [await waiter for waiter in asked] == [BenchAnswer(n) for n in range(lk.WINDOW)]
     await settle(5.0)
     assert pair.device.executed == []
 
@@ -244,8 +244,8 @@ async def test_the_queue_keeps_its_order_over_any_burst() -> None:
         if n % 40 == 39:
             await settle(0.001)
     results = [await outcome_of(waiter) for waiter in waiters]
-    assert results == [TestAnswer(n) for n in range(300)]
-    assert pair.device.received == [TestQuestion(n) for n in range(300)]
+    assert results == [BenchAnswer(n) for n in range(300)]
+    assert pair.device.received == [BenchQuestion(n) for n in range(300)]
 
 
 async def test_closing_distinguishes_sent_from_queued() -> None:

@@ -18,15 +18,15 @@ ROOT = Path(__file__).parents[2]
 PROOFS = """
 import pytest
 from pathlib import Path
-from tests.support.suite.case_counts import LAP, draw, many
+from tests.support.suite.case_counts import LAP, count_cases, draw_seeds
 
-ROUNDS = many(30)
+ROUNDS = count_cases(30)
 SEEN = Path(__file__).with_name("seen")
 
 @pytest.mark.proof
 def test_drawn(seed):
     with SEEN.open("a") as seen:
-        seen.writelines(f"{each}\\n" for each in draw(100, 4))
+        seen.writelines(f"{each}\\n" for each in draw_seeds(100, 4))
 
 @pytest.mark.proof
 @pytest.mark.parametrize("run", range(2))
@@ -42,11 +42,11 @@ def test_every_state():
 """
 FAILS = """
 import pytest
-from tests.support.suite.case_counts import LAP, many
+from tests.support.suite.case_counts import LAP, count_cases
 
 @pytest.mark.proof
 def test_of_the_second_lap():
-    assert many(3) == 3 and LAP == 1
+    assert count_cases(3) == 3 and LAP == 1
 """
 
 

@@ -50,22 +50,22 @@ def _kept_overflow(book: Any, bet: Any, *remaining: Any) -> Any:
     book.bets[bet.seat] = tuple(Transfer(t.source, "house" if t.to == "overflow" else t.to, t.amount) for t in came)
     over, bet.to_overflow = bet.to_overflow, 0
     try:
-        return GIVE_BACK(book, bet, *remaining)
+        return RETURN_BET(book, bet, *remaining)
     finally:
         bet.to_overflow = over
 
 
-GIVE_BACK: Final = meter.return_bet
+RETURN_BET: Final = meter.return_bet
 PLANTED: Final[dict[str, tuple[Any, str, Callable[..., Any]]]] = {
     "later claims are not booked again": (progressive_bets, "_can_move", lambda *_: False),
     "any ground will do": (meter_adjustments, "_groundless", lambda *_: ""),
     "limit below the meter": (meter_adjustments, "_bad_limit", lambda *_: ""),
     "a slip for two hand pays": (table_hits, "hand_pay_objection", lambda *_: None),
-    "overflow of a void bet stays": (meter, "give_back", _kept_overflow),
+    "overflow of a void bet stays": (meter, "return_bet", _kept_overflow),
     "envy of a void hand stays": (progressive_bets, "_take_envy_back", lambda *_: None),
     "share rounded up": (
         ledger_hits,
-        "payable",
+        "payable_share",
         lambda amount, percent: -(-amount * percent // 100 // 10_000) * 10_000,
     ),
 }
@@ -76,5 +76,5 @@ def test_a_planted_mistake_is_seen(mistake: str, monkeypatch: pytest.MonkeyPatch
     where, name, wrong = PLANTED[mistake]
     monkeypatch.setattr(where, name, wrong)
     monkeypatch.setitem(core._CHECKS, "hand_pay", table_hits.hand_pay_objection)
-    with pytest.raises(AssertionError, match=r"repeat: python -m tests\.support\.adversary"):
+    with pytest.raises(AssertionError, match=r"repeat: python -m tests\.support\.box\.money_adversary"):
         _ = [attacks(table, range(150), ROUNDS) for table in ("688a-progressive-4", "687a-progressive-2")]

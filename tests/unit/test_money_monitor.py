@@ -81,7 +81,7 @@ def _raided_meter(monkeypatch: pytest.MonkeyPatch) -> None:
     claim = ledger_hits.claim
 
     def raided(book: Any, *remaining: Any) -> Any:
-        book.held = {**book.held, METER: book.at(METER) - 1, PENDING: book.at(PENDING) + 1}
+        book.held = {**book.held, METER: book.balance(METER) - 1, PENDING: book.balance(PENDING) + 1}
         return claim(book, *remaining)
 
     monkeypatch.setattr(ledger_hits, "claim", raided)

@@ -17,7 +17,7 @@ from firmware_bridge import seal
 from firmware_bridge.errors import NotSent, SessionExhausted
 from firmware_bridge.framer import Framer
 from firmware_bridge.messages import DeviceHello, HostHello, encode
-from tests.support.wire.links import LinkPair, TestAnswer, TestEvent, outcome_of, settle, timers
+from tests.support.wire.links import BenchAnswer, BenchEvent, LinkPair, outcome_of, settle, timers
 
 KEY = bytes(range(32))
 HOST_HELLO = HostHello("table", b"h" * 16)
@@ -111,7 +111,7 @@ def test_a_frame_reflected_to_its_writer_is_forged_there() -> None:
 
 async def test_a_link_counts_reflected_and_replayed_frames_and_goes_on() -> None:
     pair = LinkPair()
-    assert await pair.ask(1) == TestAnswer(1)
+    assert await pair.ask(1) == BenchAnswer(1)
     for frame in list(pair.host_port.written):
         pair.device_port.push(frame)  # back to the host that wrote it
         pair.host_port.push(frame)  # and once more to the device
@@ -123,7 +123,7 @@ async def test_a_link_counts_reflected_and_replayed_frames_and_goes_on() -> None
     assert (pair.host.forged, pair.far.forged) == (before[0], 0)
     assert (pair.host.replayed, pair.far.replayed) == (before[1], before[0])
     assert len(pair.device.received) == 1
-    assert await pair.ask(2) == TestAnswer(2)
+    assert await pair.ask(2) == BenchAnswer(2)
 
 
 def test_the_last_counter_is_never_passed() -> None:
@@ -137,7 +137,7 @@ def test_the_last_counter_is_never_passed() -> None:
 
 async def test_a_worn_out_session_ends_the_link_and_releases_who_asks() -> None:
     pair = LinkPair(counter=seal.MAX_COUNTER - 1)
-    assert await pair.ask(1) == TestAnswer(1)
+    assert await pair.ask(1) == BenchAnswer(1)
     async with asyncio.timeout(60):
         error = await outcome_of(pair.ask(2))
     assert isinstance(error, SessionExhausted)
@@ -154,7 +154,7 @@ async def test_a_session_that_wears_out_while_the_queue_is_sent_releases_everybo
     waiters = pair.fill_window(30)
     async with asyncio.timeout(60):
         errors = [await outcome_of(waiter) for waiter in waiters]
-    assert all(isinstance(e, TestAnswer | SessionExhausted | NotSent) for e in errors), errors
+    assert all(isinstance(e, BenchAnswer | SessionExhausted | NotSent) for e in errors), errors
     assert isinstance(errors[-1], NotSent)
     assert isinstance(pair.host.down, SessionExhausted)
     assert len(pair.downs) == 1
@@ -173,7 +173,7 @@ async def test_nothing_is_delivered_after_the_owner_was_notified_that_the_sessio
     pair.host.on_down = reported.append
     waiters = pair.fill_window(9)  # the ninth waits; the first acknowledgment sends it, and there the counter ends
     for n in range(5):
-        pair.far.send_event(TestEvent(n))
+        pair.far.send_event(BenchEvent(n))
     async with asyncio.timeout(60):
         for waiter in waiters:
             await outcome_of(waiter)

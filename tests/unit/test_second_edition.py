@@ -113,7 +113,7 @@ def test_the_figures_of_its_journals_are_the_recorded_ones(name: str, tmp_path: 
         ("wild", 6, "void"),
         ("pai_gow", 2, "award paid"),
         ("pai_gow", 3, "dice"),
-        ("halfway", 2, "it has not ended in this journal"),
+        ("halfway", 2, "the round has not ended in this journal"),
         ("several", 4, "played to its end"),
     ],
 )
@@ -208,7 +208,7 @@ def test_its_journal_is_refused_in_the_middle_of_a_round_with_what_to_do(tmp_pat
     store, digests = second.opened(second.unpacked("halfway", tmp_path), floor)
     with pytest.raises(VersionsDiffer, match="while a round or an irregularity was open") as refused:
         recover(store, floor.table, digests)
-    assert "start the software and configuration that wrote the journal once more" in str(refused.value)
+    assert "start the box once more with the software and configuration that wrote the journal" in str(refused.value)
     store.close()
 
 

@@ -47,7 +47,7 @@ def configured(folder: Path, *, development: bool = False) -> TableConfig:
 def signed(monkeypatch: pytest.MonkeyPatch, config: TableConfig, *components: Component) -> None:
     """Approve, by two people, a manifest of just these components; the full list takes a second."""
     with monkeypatch.context() as patched:
-        patched.setattr(approval, "manifest", lambda _config: Manifest(FORMAT, "0.1.0", components))
+        patched.setattr(approval, "build_manifest", lambda _config: Manifest(FORMAT, "0.1.0", components))
         approve(config, "T3", "A3", "2031-01-01T00:00:00+00:00")
 
 
@@ -125,7 +125,7 @@ def test_the_software_that_runs_is_the_one_that_the_manifest_names(
     with pytest.raises(SoftwareNotApproved, match="names configuration/choices none"):
         looked_at(config)
     with monkeypatch.context() as patched:
-        patched.setattr(approval, "as_json", lambda created: b"not one")
+        patched.setattr(approval, "manifest_json", lambda created: b"not one")
         approve(config, "T3", "A3", "2031-01-01T00:00:00+00:00")
     with pytest.raises(ConfigurationError, match="not a manifest"):
         looked_at(config)

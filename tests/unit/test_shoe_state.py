@@ -159,7 +159,7 @@ def test_what_an_event_means_for_the_service_state(kind: type[Any]) -> None:
         (reported(), "verify"),
         (reported(state=m.State.IDLE, left=0), "verify"),
         (reported(state=m.State.DEALING, left=None), "verify"),
-        (reported(sure=False, left=None, in_path=None), None),
+        (reported(counts_certain=False, left=None, in_path=None), None),
         (reported(in_path=1), None),
         (reported(state=m.State.DISPENSING), None),
         (reported(state=m.State.COUNTING), None),

@@ -45,7 +45,7 @@ def test_a_missing_right_skips_with_a_sentence_and_fails_in_ci(monkeypatch: pyte
 
 
 def test_no_test_is_left_out_but_by_the_rule_for_missing_parts() -> None:
-    own = {Path(__file__), TESTS / "suite/required_tools.py"}
+    own = {Path(__file__), TESTS / "support/suite/required_tools.py"}
     results = [str(path.relative_to(TESTS)) for path in sorted(TESTS.rglob("*.py"))
              if path not in own and LEFT_OUT.search(path.read_text())]  # fmt: skip
     assert results == [], "use tests.support.suite.required_tools.need: it fails in CI and skips elsewhere"

@@ -123,7 +123,7 @@ def test_a_continuous_shuffler_takes_a_preshuffled_batch_as_a_stack() -> None:
 def test_a_deck_that_a_shuffler_gave_out_unbidden_is_counted_before_it_is_dealt() -> None:
     """The floorperson could continue the round with cards that a person had in hand."""
     table = model("over/under, continuous", SearchTrouble(unbidden=SHUFFLER))
-    replay_moves(table, "open round", "shuffler.1 unbidden: GivenOut")
+    replay_moves(table, "open round", "shuffler.1 unbidden: DeckGivenOut")
     (hold,) = table.table.state.holds.values()
     assert set(hold.choices) == {"void", "void_and_remove"}
     assert not table.table.state.decks["blue"].verified
@@ -132,7 +132,9 @@ def test_a_deck_that_a_shuffler_gave_out_unbidden_is_counted_before_it_is_dealt(
 def test_wrong_cards_of_a_continuous_shuffler_void_the_round_that_is_dealt_from_them() -> None:
     """The batch was held forever: its round went on as after a jam, and nothing led to its release."""
     table = model("over/under, continuous", SearchTrouble(unbidden=SHUFFLER))
-    replay_moves(table, *BETS_IN, "shuffler.1 dispense: done", "shuffler.1 unbidden: TakenIn", "choose=reverify")
+    replay_moves(
+        table, *BETS_IN, "shuffler.1 dispense: done", "shuffler.1 unbidden: DiscardsTakenIn", "choose=reverify"
+    )
     state = table.table.state
     assert state.round.state == mc.VOID
     (hold,) = state.holds.values()

@@ -27,7 +27,7 @@ def test_telemetry_changes_no_service_state_and_makes_no_core_event_or_fault_rep
     assert halt_of(kind.name, event) is None
     assert ended_of(event) is None
     assert not isinstance(event, ENDED_WELL)
-    assert kind.fold(kind.blank, event) != kind.blank
+    assert kind.fold(kind.initial_view, event) != kind.initial_view
 
 
 def test_only_shufflers_and_shoes_send_telemetry() -> None:

@@ -13,7 +13,7 @@ from firmware_bridge.handshake import DeviceHandshake, Trust, open_session
 from firmware_bridge.keys import ApprovedFirmware, DeviceKey
 from firmware_bridge.messages import DeviceHello
 from firmware_bridge.wire import Wire
-from tests.support.wire.links import TO_DEVICE, TO_HOST, LinkDevice, Port, BenchAnswer, BenchQuestion, ports
+from tests.support.wire.links import TO_DEVICE, TO_HOST, BenchAnswer, BenchQuestion, LinkDevice, Port, ports
 
 if TYPE_CHECKING:
     from collections.abc import Callable

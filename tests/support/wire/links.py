@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from enum import Enum
 from random import Random
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge import frame as fr
 from firmware_bridge.commands import (
@@ -38,15 +38,11 @@ if TYPE_CHECKING:
 class BenchQuestion(Message, frozen=True, tag=100):
     """A question of the host; the device answers with the same number."""
 
-    __test__: ClassVar = False  # not a test class of pytest
-
     n: int
 
 
 class BenchAnswer(Message, frozen=True, tag=101):
     """The reply to a question."""
-
-    __test__: ClassVar = False  # not a test class of pytest
 
     n: int
 
@@ -54,23 +50,17 @@ class BenchAnswer(Message, frozen=True, tag=101):
 class BenchEvent(Message, frozen=True, tag=102):
     """An event of the device."""
 
-    __test__: ClassVar = False  # not a test class of pytest
-
     n: int
 
 
 class BenchMove(Message, frozen=True, tag=103):
     """A command that must run at most once."""
 
-    __test__: ClassVar = False  # not a test class of pytest
-
     command: CommandId
 
 
 class BenchHalt(Message, frozen=True, tag=104):
     """An urgent command."""
-
-    __test__: ClassVar = False  # not a test class of pytest
 
     command: CommandId
 
