@@ -233,7 +233,7 @@ def _by_evidence() -> str:
     read = Counter(how for clause, how in readings().items() if clause in uncited())
     return fill(
         f"Of the clauses that are enforced in play, the core cites {shown[REFUSED]} when it refuses a request or stops "
-        f"the table. {shown[DRIVEN]} are *uncited*, and a person has read their tests: {read['refused']} are refused or "
+        f"the table. {shown[DRIVEN]} are *uncited*, and a person read their tests: {read['refused']} are refused or "
         f"stopped without a citation, {read['carried out']} the core carries out itself. {read['prompted']} uncited "
         "clauses are prompted only.",
         100,
