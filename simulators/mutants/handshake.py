@@ -109,7 +109,7 @@ def refuses_repeated_proof(machine: SimulatedMachine) -> None:
     def spoil(greeter: Any) -> None:
         def handle(real: Callable[..., None], message: HostProof) -> None:
             if greeter._link is not None and message.proof == greeter._opened_by:
-                greeter._say(Refuse(315))
+                greeter._send_unsealed(Refuse(315))
             else:
                 real(message)
 
@@ -139,7 +139,7 @@ def refuses_with_another_reason(machine: SimulatedMachine) -> None:
         def send(real: Callable[..., None], message: Any) -> None:
             real(Refuse(1) if isinstance(message, Refuse) else message)
 
-        wrap(greeter, "_say", send)
+        wrap(greeter, "_send_unsealed", send)
 
     each_boot(machine, spoil)
 
@@ -165,7 +165,7 @@ def hello_ends_session(machine: SimulatedMachine) -> None:
 
     def spoil(greeter: Any) -> None:
         def handle(real: Callable[..., None], message: HostHello, payload: bytes) -> None:
-            greeter.end(LinkError("a host sent a hello"))
+            greeter.end_session(LinkError("a host sent a hello"))
             real(message, payload)
 
         wrap(greeter, "_take_hello", handle)
@@ -224,7 +224,7 @@ def refuses_proof_out_of_nowhere(machine: SimulatedMachine) -> None:
     def spoil(greeter: Any) -> None:
         def handle(real: Callable[..., None], message: HostProof) -> None:
             if not greeter._asked and greeter._link is None:
-                greeter._say(Refuse(315))
+                greeter._send_unsealed(Refuse(315))
             else:
                 real(message)
 
@@ -294,6 +294,6 @@ def another_boot_in_no_session(machine: SimulatedMachine) -> None:
         def send(real: Callable[..., None], message: Any) -> None:
             real(NoSession(message.boot_id ^ 1) if isinstance(message, NoSession) else message)
 
-        wrap(greeter, "_say", send)
+        wrap(greeter, "_send_unsealed", send)
 
     each_boot(machine, spoil)

@@ -93,7 +93,7 @@ def hasty_copies(machine: SimulatedMachine) -> None:
     def spoil(link: Any) -> None:
         def took(real: Callable[..., None], seconds: float) -> None:
             real(seconds)
-            link._trip.rto = 0.02
+            link._trip.rto_s = 0.02
 
         wrap(link._trip, "took", took)
 

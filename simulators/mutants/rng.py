@@ -43,10 +43,10 @@ def numbers(machine: SimulatedRng, change: Callable[[Callable[[], Any]], Any]) -
     firmware: Any = machine.firmware
 
     def draw(real: Callable[[int], None], command: int) -> None:
-        own = firmware._generator.numbers
-        firmware._generator.numbers = lambda: change(own)
+        own = firmware._generator.draw_numbers
+        firmware._generator.draw_numbers = lambda: change(own)
         real(command)
-        firmware._generator.numbers = own
+        firmware._generator.draw_numbers = own
 
     wrap(firmware, "_draw", draw)
 

@@ -162,7 +162,7 @@ class FaultRecorder:
         sensors, transits = await self._ask("sensors"), await self._ask("transits")
         assert self._open is not None, "only this method closes it"
         blocked = self._open.halt.what == "path_blocked"
-        if blocked and trail is not None and trail.halted is not None:
+        if blocked and trail is not None and trail.halted_us is not None:
             trail = None  # it is about an earlier halt
         if trail is not None:
             answers["edges"], answers["waited_us"] = evidence.edges_of(name, trail), trail.waited

@@ -66,7 +66,7 @@ class TestMode:
         """Begin test mode; raise NotAllowed with every reason against it, StepRefused if cards are in the machine."""
         self._check(slot)
         driver, controller = self._box.slots[slot].driver, self._box.running_controller()
-        status = await driver.look()
+        status = await driver.read_inventory()
         _must_be_empty("begin_test", slot, status)
         mode = mode_in_status(status)
         await controller.note_and_wait(rec.Note("service", "begin_test: ordered", who=who, slot=slot))
@@ -97,7 +97,7 @@ class TestMode:
             raise NotAllowed(f"leave_test {slot}: it is not in test mode, or its test belongs to a return to service")
         controller, device = self._box.running_controller(), self._box.slots[slot]
         try:
-            _must_be_empty("leave_test", slot, await device.driver.look())
+            _must_be_empty("leave_test", slot, await device.driver.read_inventory())
         except StepRefused:
             raise
         except PitboxError as silent:

@@ -44,7 +44,7 @@ def _moved(stage: Any) -> list[str]:
     """Return the states of the round as recorded on disk."""
     return [
         d.state
-        for _, reported in stage.house.log
+        for _, reported in stage.house.step_log
         for d in reported
         if isinstance(d, StateChanged) and d.what == "round"
     ]

@@ -70,7 +70,7 @@ async def test_a_jam_is_recorded_with_its_evidence(seed: int, rung: str) -> None
             bench.inject(fault)
         bench.inject("jam:segment=lift,card=9")
         dossier = await fails(bench, freezer)
-        (jam,) = bench.told(m.Jam)
+        (jam,) = bench.events_of(m.Jam)
         assert (dossier.halt.what, dossier.halt.segment, dossier.halt.card) == ("jam", "lift", 9)
         assert dossier.complete
         assert [level.level for level in dossier.levels] == [level.level for level in jam.levels]

@@ -76,7 +76,7 @@ async def _open(seed: int) -> AsyncIterator[Joined]:
 
 def _glass(house: Joined) -> tuple[int, int, int]:
     view: Any = house.slots[SIGN].view
-    return view.told.value, view.told.pending, view.told.won
+    return view.requested.value, view.requested.pending, view.requested.won
 
 
 async def test_a_whole_round_is_entered_at_the_keypad_and_the_sign_shows_the_meter(seed: int) -> None:

@@ -64,7 +64,7 @@ async def test_the_seats_in_the_round_are_toggled_and_confirmed_as_one_entry(see
         for key in ("seat_1", "seat_3", "seat_6", "seat_3", "seat_5"):
             s.inject(f"press:key={key}")
             await asyncio.sleep(0.1)
-        assert s.machine.mechanics.glass == ("Seats in the round?", "", "", "1 5 6")
+        assert s.machine.mechanics.display_text == ("Seats in the round?", "", "", "1 5 6")
         assert reported_acts(s) == []
         s.inject("press:key=confirm")
         await until_all_received(s)
@@ -132,7 +132,7 @@ async def test_a_restart_in_the_middle_of_an_entry_drops_it_and_reports_that(see
             m.KeypadPrompt.NOTHING,
         )
         assert s.view.state is m.State.IDLE
-        assert s.machine.mechanics.glass == ()
+        assert s.machine.mechanics.display_text == ()
         s.inject("press:key=enter")
         await asyncio.sleep(1)
         assert reported_acts(s) == []

@@ -82,7 +82,7 @@ async def test_a_bet_during_lock_out_is_refused_with_its_code_and_never_counts(s
         await t.until_received(2)
         await t.until_true(lambda: t.findings_of("late_bet", at))
         assert [code for code, _ in findings(t.view(2))] == [m.Reason.LATE_BET]
-        assert t.view(2).latched is None
+        assert t.view(2).latched_bet is None
         assert 2 not in ended.bets
         assert [p.seat for p in t.state.prompts.values() if p.kind == "late_chip"] == [2]
         with pytest.raises(Exception, match="refused") as refused:
@@ -123,7 +123,7 @@ async def test_a_chip_removed_after_the_latch_is_reported_and_the_bet_still_coun
         await t.until_received(1)
         await t.until_true(lambda: t.view(1).latch is not None)
         assert [code for code, _ in findings(t.view(1))] == [m.Reason.BET_TAKEN]
-        assert t.view(1).latched == 1
+        assert t.view(1).latched_bet == 1
         assert (await t.driver(1).status()).latch == t.machine(1).latched[-1][0]
         t.check_truth(ended)
         assert rung == "lossy" or t.accepted() == [1]

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 async def _played(stage: Any, rounds: int = 1, bets: tuple[int, ...] = ()) -> None:
     """Play rounds without a page."""
-    stage.hands.silent = False
+    stage.hands.is_silent = False
     for _ in range(rounds):
         await stage.house.round(bets)
-    stage.hands.silent = True
+    stage.hands.is_silent = True
 
 
 @asynccontextmanager

@@ -86,7 +86,7 @@ async def session(
 async def test_no_byte_depends_on_what_the_cards_are(seed: int, faults: tuple[str, ...], by_hand: bool) -> None:
     received, faces, bench = await session(seed, 1, *faults, by_hand=by_hand)
     assert {direction for direction, _, _ in received} == {"to the machine", "from the machine"}
-    assert bool(bench.told(m.FaceUp)) is ("face_up:depth=3" in faults)
+    assert bool(bench.events_of(m.FaceUp)) is ("face_up:depth=3" in faults)
     for order in range(2, 5):
         again, others, _ = await session(seed, order, *faults, by_hand=by_hand)
         assert others != faces

@@ -54,7 +54,7 @@ def times_done(b: AnyBench, method: str, command: int) -> int:
         case "disarm":
             return [roll.reason for roll in twin._rolls.values()].count(434)
         case "draw":
-            assert b.machine.reads() == twin._draws[command]
+            assert b.machine.shown_number() == twin._draws[command]
             return int(twin._drawn_ever)
         case "clear":
             return int(b.machine.display.lit == 0)
@@ -127,7 +127,7 @@ async def test_an_actuation_without_a_reply_is_asked_about_and_done_once(
         assert set(watch.asked) == {settled.command}
         assert times_done(b, method, settled.command) == 1
         assert (await ask_until_answered(b, lambda: b.driver.outcome(settled.command))).outcome is Outcome.DONE
-        assert rung == "lossy" or not b.told(OutcomeLost)
+        assert rung == "lossy" or not b.events_of(OutcomeLost)
 
 
 @over_the_ladder
@@ -201,8 +201,8 @@ async def test_a_stalled_machine_is_given_up_and_asked_about_never_given_the_com
         assert unknown.value.command == command
         took = asyncio.get_running_loop().time() - began
         assert took >= SETTLE_QUIET_S * MAX_ASKS - 1 or rung == "lossy"
-        assert b.told(OutcomeLost)[-1] == OutcomeLost(command)
-        assert not b.service.serves
+        assert b.events_of(OutcomeLost)[-1] == OutcomeLost(command)
+        assert not b.service.is_in_service
         assert (await ask_until_answered(b, lambda: b.driver.outcome(command))).outcome is Outcome.RUNNING
         assert watch.begun == [command]
         b.inject("reboot")
@@ -211,7 +211,7 @@ async def test_a_stalled_machine_is_given_up_and_asked_about_never_given_the_com
         assert (ended.outcome, ended.reason) == (Outcome.FAILED, 435)
         if method == "draw":
             assert (await ask_until_answered(b, lambda: b.driver.drawn(command))).number is None
-            assert b.machine.reads() is None
+            assert b.machine.shown_number() is None
         await ask_until_answered(b, b.driver.report)
         assert b.service.state == "in_service"
 
@@ -228,7 +228,7 @@ async def test_a_caller_that_stops_waiting_for_a_draw_learns_its_number_by_askin
         assert b.service.state == "unverified"
         await asyncio.sleep(1)
         assert (await b.driver.outcome(command)).outcome is Outcome.DONE
-        assert (await b.driver.drawn(command)).number == b.machine.reads() == b.view.number
+        assert (await b.driver.drawn(command)).number == b.machine.shown_number() == b.view.number
         await b.driver.report()
         assert b.service.state == "in_service"
 

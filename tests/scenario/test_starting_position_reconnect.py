@@ -172,7 +172,7 @@ async def test_a_self_test_in_doubt_is_asked_about(seed: int, rung: str, kind: s
         outcome = await ask_until_answered(b, lambda: b.driver.outcome(command))
         assert outcome.outcome is (Outcome.DONE if fault.startswith("unplug") else Outcome.FAILED)
         assert outcome.reason in (0, 435)
-        assert not b.service.serves
+        assert not b.service.is_in_service
         await ask_until_answered(b, b.driver.report)
         assert b.service.state == "in_service"
 
@@ -217,7 +217,7 @@ async def test_a_first_report_that_cannot_be_true_is_a_coded_fault_and_nothing_i
         assert b.driver.reported is None
         with pytest.raises(BadMessage):
             await b.driver.ready()
-        assert len(b.told(Reported)) == 1, "the one before the restart"
+        assert len(b.events_of(Reported)) == 1, "the one before the restart"
 
 
 @clauses("575.2(c)(2)", "688a.2(c)(2)")
@@ -233,7 +233,7 @@ async def test_a_board_that_is_changed_at_run_time_never_reports_again(
         await b.until(lambda event: isinstance(event, LinkDown) and isinstance(event.cause, cause))
         for _ in range(30):
             await asyncio.sleep(2)
-            assert not b.service.serves
+            assert not b.service.is_in_service
             assert b.driver.reported is None
 
 

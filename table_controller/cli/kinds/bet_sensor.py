@@ -127,8 +127,8 @@ class BenchSession:
         if isinstance(answer, m.LockRefused):
             raise CommandRefused("the sensor refused the lock; its bets are closed", answer.reason)
         latch = answer.latch
-        self._screen.line(f"{_MARKS[latch.lies]} locked: {_latched(latch)}", "bold green")
-        return 0 if latch.lies in (m.SpotContent.EMPTY, m.SpotContent.CHIP) else 1
+        self._screen.line(f"{_MARKS[latch.content]} locked: {_latched(latch)}", "bold green")
+        return 0 if latch.content in (m.SpotContent.EMPTY, m.SpotContent.CHIP) else 1
 
 
 def _change(event: m.Changed) -> str:
