@@ -258,7 +258,7 @@ async def test_a_serial_number_on_the_bus_proves_nothing(seed: int) -> None:
 
 async def test_a_port_has_one_holder_and_is_free_when_he_has_gone(seed: int) -> None:
     async with usb_bench(seed) as b:
-        with pytest.raises(PortBusy, match="held by another program"):
+        with pytest.raises(PortBusy, match="in use by another program"):
             await open_port(b.usb.port)
         await b.supervisor.close()
         for _ in range(3):  # reopened at once: it waits for the release of the port

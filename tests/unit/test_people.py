@@ -194,9 +194,9 @@ def test_a_file_that_cannot_be_exchanged_stays_as_it_was(bench: PinBench, monkey
 @pytest.mark.realtime
 def test_two_processes_at_once_lose_nothing(bench: PinBench) -> None:
     program = (
-        "import sys; from pathlib import Path; from table_controller import people\n"
-        "for n in range(20): people.add(Path(sys.argv[1]), f'{sys.argv[2]}{n}', 'dealer', '739164',"
-        " cost=people.Cost(n=2, r=1, p=1))"
+        "import sys; from pathlib import Path; from table_controller.access import people_file\n"
+        "for n in range(20): people_file.add_credential(Path(sys.argv[1]), f'{sys.argv[2]}{n}', 'dealer', '739164',"
+        " cost=people_file.Cost(n=2, r=1, p=1))"
     )
     running = [subprocess.Popen([sys.executable, "-c", program, str(bench.path), who]) for who in "AB"]
     assert [process.wait(60) for process in running] == [0, 0]

@@ -91,7 +91,7 @@ async def test_a_device_that_takes_nothing_is_given_up_with_bounded_memory() -> 
             most = max(most, transport.backlog)
         cause = await asyncio.wait_for(listener.lost, 5)
         assert isinstance(cause, PortFailed)
-        assert "takes no more" in str(cause)
+        assert "accepts no more bytes" in str(cause)
         assert 0 < most <= MAX_BACKLOG
         await end.until_released()
         end.device.close()
@@ -224,7 +224,7 @@ async def test_an_open_that_was_cancelled_before_it_began_touches_no_device() ->
         end.device.attach = lambda: attached.append(True)  # type: ignore[method-assign]
         hold = transport_module._Claim(transport_module.parse_usb(end.port))
         hold.leaving = True
-        with pytest.raises(PortBusy, match="given up"):
+        with pytest.raises(PortBusy, match="opening was canceled"):
             await asyncio.to_thread(transport_module._open, hold)
         assert not attached
         assert hold.gone.is_set()
@@ -303,7 +303,7 @@ async def test_ports_that_cannot_be_opened_give_the_reason() -> None:
         with pytest.raises(PortMissing, match=r"no such device is plugged in$"):
             await open_port(f"{at}/1209:0002:SN-1")
         held = await open_port(f"{at}/1209:0001:SN-1")
-        with pytest.raises(PortBusy, match="held by another program"):
+        with pytest.raises(PortBusy, match="in use by another program"):
             await open_port(f"{at}/1209:0001:SN-1")
         (await open_port(f"{at}/1209:0001:SN-2")).close()
         held.close()
@@ -402,7 +402,7 @@ def _configuration() -> Any:
         (errno.EACCES, 0, PortFailed, "permission denied; deploy/udev/70-pitbox.rules"),
         (errno.ENODEV, 0, PortMissing, "no such device is plugged in"),
         (errno.EIO, 0, PortFailed, "denied"),
-        (0, errno.EBUSY, PortBusy, "held by another program"),
+        (0, errno.EBUSY, PortBusy, "in use by another program"),
         (0, errno.ENODEV, PortMissing, "claimed"),
         (0, errno.EIO, PortFailed, "claimed"),
     ],
