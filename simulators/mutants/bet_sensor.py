@@ -95,7 +95,7 @@ def round_zero(machine: SimulatedBetSensor) -> None:
 @GROUP.mutant("BS-04")
 def latches_the_next_number(machine: SimulatedBetSensor) -> None:
     """The latched number is one too high: the first late chip would count."""
-    at_latch(machine, lambda latch: replaced(latch, last=latch.last_change + 1))
+    at_latch(machine, lambda latch: replaced(latch, last_change=latch.last_change + 1))
 
 
 @GROUP.mutant("BS-05", also="BS-14 BS-23 BS-24 BS-26")

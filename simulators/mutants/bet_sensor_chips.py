@@ -57,7 +57,7 @@ def latches_no_bet(machine: SimulatedBetSensor) -> None:
     """It latches an empty spot though a chip is on it."""
     at_latch(
         machine,
-        lambda latch: replaced(latch, lies=m.SpotContent.EMPTY) if latch.content is m.SpotContent.CHIP else latch,
+        lambda latch: replaced(latch, content=m.SpotContent.EMPTY) if latch.content is m.SpotContent.CHIP else latch,
     )
 
 
@@ -68,7 +68,7 @@ def taken_bet_is_gone(machine: SimulatedBetSensor) -> None:
     def after(_: Any) -> None:
         latch = machine.firmware.memory.latch
         if latch is not None and machine.firmware.memory.lies is m.SpotContent.EMPTY:
-            set_memory(machine, latch=replaced(latch, lies=m.SpotContent.EMPTY))
+            set_memory(machine, latch=replaced(latch, content=m.SpotContent.EMPTY))
 
     at_change(machine, after)
 
@@ -86,7 +86,7 @@ def late_chip_counts(machine: SimulatedBetSensor) -> None:
     def after(_: Any) -> None:
         spot = machine.firmware.memory
         if spot.latch is not None and spot.lies is m.SpotContent.CHIP:
-            set_memory(machine, latch=replaced(spot.latch, last=spot.sequence, lies=spot.lies))
+            set_memory(machine, latch=replaced(spot.latch, last_change=spot.sequence, content=spot.lies))
 
     at_change(machine, after)
 
@@ -98,7 +98,7 @@ def looks_again(machine: SimulatedBetSensor) -> None:
     def lock(real: Callable[[m.Lock], Any], message: m.Lock, before: Any) -> Any:
         answer = real(message)
         if isinstance(answer, m.Locked):
-            return m.Locked(replaced(answer.latch, last=before.sequence, lies=before.lies))
+            return m.Locked(replaced(answer.latch, last_change=before.sequence, content=before.lies))
         return answer
 
     at_lock(machine, lock)

@@ -131,7 +131,7 @@ def slow_commands(machine: SimulatedMachine) -> None:
             else:
                 real(seq, message)
 
-        wrap(link, "reply", reply)
+        wrap(link, "send_reply", reply)
 
     each_session(machine, spoil)
 
@@ -219,7 +219,7 @@ def remembers_one(machine: SimulatedMachine) -> None:
 @GROUP.mutant("CM-12")
 def newest_first(machine: SimulatedMachine) -> None:
     """It reports the newest command first."""
-    _in_memory(machine, "last", lambda _, real: real()[::-1])
+    _in_memory(machine, "recent", lambda _, real: real()[::-1])
 
 
 @GROUP.mutant("CM-13")
@@ -297,7 +297,7 @@ def restart_finishes_commands(machine: SimulatedMachine) -> None:
         _ends_well(memory, _running(memory))
         real(reason)
 
-    _in_memory(machine, "interrupted", interrupted)
+    _in_memory(machine, "fail_running", interrupted)
 
 
 @GROUP.mutant("CM-18", also="SH-60")
@@ -317,4 +317,4 @@ def power_loss_finishes_commands(machine: SimulatedMachine) -> None:
         real(reason)
 
     wrap(board, "inject", inject)
-    _in_memory(machine, "interrupted", interrupted)
+    _in_memory(machine, "fail_running", interrupted)

@@ -110,7 +110,7 @@ def replace_all_replies(machine: SimulatedMachine, change: Callable[[Any], Any])
             if changed is not None:
                 real(seq, changed)
 
-        wrap(link, "reply", reply)
+        wrap(link, "send_reply", reply)
 
     each_session(machine, spoil)
 

@@ -26,7 +26,7 @@ def answers_twice(machine: SimulatedMachine) -> None:
         if not hasattr(message, "command") and not isinstance(message, Report):
             real(seq, message)
 
-    each_link(machine, "reply", reply)
+    each_link(machine, "send_reply", reply)
 
 
 @GROUP.mutant("LK-02", also="RT-08 RT-09")
@@ -42,7 +42,7 @@ def leaves_a_number_out(machine: SimulatedMachine) -> None:
                 link._next_seq += len(reports) == 4
             real(seq, message)
 
-        wrap(link, "reply", reply)
+        wrap(link, "send_reply", reply)
 
     each_session(machine, spoil)
 
@@ -54,7 +54,7 @@ def _late(machine: SimulatedMachine, fits: Callable[[Any], bool], seconds: float
         else:
             real(seq, message)
 
-    each_link(machine, "reply", reply)
+    each_link(machine, "send_reply", reply)
 
 
 @GROUP.mutant("LK-03")

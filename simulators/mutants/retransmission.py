@@ -95,7 +95,7 @@ def hasty_copies(machine: SimulatedMachine) -> None:
             real(seconds)
             link._trip.rto_s = 0.02
 
-        wrap(link._trip, "took", took)
+        wrap(link._trip, "add_sample", took)
 
     each_session(machine, spoil)
 

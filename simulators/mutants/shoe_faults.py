@@ -150,7 +150,7 @@ def never_compares(machine: SimulatedShoe) -> None:
 @mutant("SO-50", also="CM-17 CM-18")
 def shoe_power_is_called_stop(machine: SimulatedShoe) -> None:
     """What power interrupted is called stopped."""
-    wrap(machine.board.memory, "interrupted", lambda real, _: real(R.STOPPED))
+    wrap(machine.board.memory, "fail_running", lambda real, _: real(R.STOPPED))
 
 
 @mutant("SO-50")

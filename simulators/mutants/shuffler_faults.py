@@ -201,7 +201,7 @@ def short_is_called_double(machine: SimulatedShuffler) -> None:
 @GROUP.mutant("SH-60", also="CM-17 CM-18")
 def power_is_called_stop(machine: SimulatedShuffler) -> None:
     """What power interrupted is called stopped."""
-    wrap(machine.board.memory, "interrupted", lambda real, _: real(R.STOPPED))
+    wrap(machine.board.memory, "fail_running", lambda real, _: real(R.STOPPED))
 
 
 @GROUP.mutant("SH-61")

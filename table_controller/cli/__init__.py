@@ -140,7 +140,7 @@ def exit_code(error: Exception) -> int:
         (errors.BoxError, NO_BOX),
         (errors.JournalBusy, NO_BOX),
     ]
-    kind_of_error: type[BaseException] = getattr(error, "named", type(error))  # the error that a box answered with
+    kind_of_error: type[BaseException] = getattr(error, "error_class", type(error))  # the error that a box answered with
     return next((code for kind, code in table if issubclass(kind_of_error, kind)), FAULT)
 
 
@@ -154,10 +154,11 @@ def command_parser(typed: str | None = None) -> argparse.ArgumentParser:
     """Return the parser of `pitbox`: with the typed command alone if there is one of that name, else with all."""
     import argparse
 
+    modules = _modules(typed)
     parser = argparse.ArgumentParser(
         prog="pitbox",
         description="Drives a card table's machines and makes them obey the table-game regulations.",
-        epilog="example: pitbox demo\n\n"
+        epilog=f"example: pitbox {'demo' if 'demo' in modules else 'status'}\n\n"
         "exit codes: 0 done, 1 a device refused or failed, 2 wrong command line or configuration, 3 a device cannot\n"
         "be reached, 4 a device or a person did not prove its identity, 5 the outcome is unknown, 6 no box answers\n"
         "or another box runs, 7 the box is locked, 8 not allowed, 130 interrupted",
@@ -165,7 +166,7 @@ def command_parser(typed: str | None = None) -> argparse.ArgumentParser:
     )
     parser.add_argument("-V", "--version", action="version", version=f"pitbox {VERSION}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for name, module in _modules(typed).items():
+    for name, module in modules.items():
         command = commands.add_parser(
             name,
             help=module.HELP,
@@ -175,7 +176,18 @@ def command_parser(typed: str | None = None) -> argparse.ArgumentParser:
         )
         module.add_arguments(command)
         command.set_defaults(run=module.run, parser=command, make_screen=_make_screen)
+    if typed is not None and typed not in modules:
+        _refuse_missing(parser, typed)
     return parser
+
+
+def _refuse_missing(parser: argparse.ArgumentParser, typed: str) -> None:
+    """End with a usage error if the typed command exists and its package is not installed."""
+    from firmware_bridge.plugins import COMMANDS, missing_plugins
+
+    package = missing_plugins(COMMANDS).get(typed)
+    if package is not None:
+        parser.error(f"invalid choice: {typed!r} is not installed on this box: the package {package} is missing")
 
 
 def _make_screen() -> Screen:

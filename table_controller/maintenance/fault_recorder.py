@@ -158,14 +158,14 @@ class FaultRecorder:
         name = self._kind.name
         answers: dict[str, Any] = {}
         capable = self._hello is not None and EDGE_LOG in self._hello.capabilities
-        trail = await self._ask("trail") if capable else None
+        trail = await self._ask("edge_log") if capable else None
         sensors, transits = await self._ask("sensors"), await self._ask("transits")
         assert self._open is not None, "only this method closes it"
         blocked = self._open.halt.what == "path_blocked"
         if blocked and trail is not None and trail.halted_us is not None:
             trail = None  # it is about an earlier halt
         if trail is not None:
-            answers["edges"], answers["waited_us"] = evidence.edges_of(name, trail), trail.waited
+            answers["edges"], answers["waited_us"] = evidence.edges_of(name, trail), trail.waited_us
         if trail is not None and not self._open.currents:
             answers["currents"] = evidence.currents_of(name, trail.currents)
         if sensors is not None and not self._open.levels:

@@ -31,7 +31,7 @@ def approved_table(folder: Path, monkeypatch: pytest.MonkeyPatch) -> TableConfig
     (folder / "data").mkdir(parents=True)
     config = load_config(write_config(folder, text.replace("development = true", "development = false")))
     parts = (Component(SOFTWARE, "0.1.0", software_digest()), *configuration_components(config))
-    monkeypatch.setattr(approval, "manifest", lambda _config: Manifest(FORMAT, "0.1.0", parts))
+    monkeypatch.setattr(approval, "build_manifest", lambda _config: Manifest(FORMAT, "0.1.0", parts))
     approve(config, "T3", "A3", "2031-01-01T00:00:00+00:00")
     return config
 

@@ -93,7 +93,7 @@ async def test_events_during_the_batch_are_applied_at_once_and_recorded_after_ea
             seen.append(type(event).__name__)
             return original(event)
 
-        monkeypatch.setattr(controller.table, "take", watch)
+        monkeypatch.setattr(controller.table, "apply", watch)
         table.sensor(3).inject("withhold:message=Lock")
         controller.submit(ev.NoMoreBets(DEALER))
         while len(controller.confirmation_batch._kept) < 5:  # noqa: ASYNC110 - virtual time
@@ -122,7 +122,7 @@ async def test_locks_are_on_the_wire_before_other_consequences_are_computed(
             return go_on(event)
 
         go_on = controller.table.advance
-        monkeypatch.setattr(controller.table, "go_on", watch)
+        monkeypatch.setattr(controller.table, "advance", watch)
         controller.submit(ev.NoMoreBets(DEALER))
         assert controller.halted is None
     finally:

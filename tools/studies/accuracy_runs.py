@@ -212,7 +212,7 @@ def _seize(run: _Run, motor: str, card: int) -> None:
         run.inject(f"seized:motor={motor}")
         return
     layout = run.mechanics.layout
-    leg = min(layout.leg(segment) for segment, mover in layout.moves.items() if mover.name.lower() == motor)
+    leg = min(layout.leg(segment) for segment, mover in layout.segment_motors.items() if mover.name.lower() == motor)
 
     def on_card(at: int, arrived: int) -> None:
         if at == leg and arrived == card:

@@ -68,7 +68,7 @@ async def placed(bench: ConformanceBench) -> None:
         last = reported[-1]
         expect((last.change, last.round) == (m.Change.PLACED, number), f"PLACED in round {number}", last)
         after = await status_of(visit)
-        expect_same_except(before, after, state=m.State.PLACED, lies=m.SpotContent.CHIP, sequence=last.sequence)
+        expect_same_except(before, after, state=m.State.PLACED, content=m.SpotContent.CHIP, sequence=last.sequence)
 
 
 @CHAPTER.requirement(21, "Events", needs_operator=True, needs=("BS-20",))
@@ -185,7 +185,7 @@ async def in_the_dark(bench: ConformanceBench) -> None:
     async with bench.session() as visit:
         expect_same_except(
             before, await status_of(visit),
-            state=m.State.NONE, lies=m.SpotContent.CHIP, sequence=before.sequence + 1, reason=m.Reason.POWER_LOST,
+            state=m.State.NONE, content=m.SpotContent.CHIP, sequence=before.sequence + 1, reason=m.Reason.POWER_LOST,
         )  # fmt: skip
 
 

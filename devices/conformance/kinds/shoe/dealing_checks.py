@@ -137,7 +137,7 @@ async def counted_in(bench: ConformanceBench) -> None:
     expect(count > 0 and reported.left == count, f"{count} left", reported)
     expect_same_except(
         motion.before, motion.afterwards(), state=m.State.READY, in_intake=False, in_well=True, left=count, in_path=0,
-        drawn=0, moved=count, sure=True, reason=m.Reason.NONE,
+        drawn=0, moved=count, counts_certain=True, reason=m.Reason.NONE,
     )  # fmt: skip
     motion.rises_to(count)
 
