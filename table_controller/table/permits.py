@@ -348,7 +348,7 @@ REASONS: Final[tuple[ReasonRow, ...]] = (
         "a round is under way", "dealer", "finish the round"),
     ReasonRow("prompt_open", ("open_bets",),
         lambda v, _: any(p.kind.partition("/")[0] not in _HARMLESS for p in v.state.prompts.values()), "close",
-        "a question is open", "dealer", "answer it"),
+        "a question is open", "dealer", "answer the question"),
     ReasonRow("bets_not_verified", (*_DEALS, "arm_dice", "draw"), _bets_open, "lockout",
         "the progressive bets are not locked, or their chips not collected", "dealer", "wait for every sensor, then collect a chip for each bet"),
     ReasonRow("seats_not_entered", (*_DEALS, "arm_dice", "draw"), lambda v, _: not v.state.round.seats_entered, "seats",

@@ -20,7 +20,7 @@ def report(nodeid: str, seconds: float) -> Any:
 
 
 def test_a_subject_is_a_file_of_tests() -> None:
-    assert subject_of("tests/scenario/test_shuffler_soak.py::test_x[1]") == "scenario/soak"
+    assert subject_of("tests/scenario/test_shuffler_soak.py::test_x[1]") == "scenario/shuffler_soak"
 
 
 def test_a_subject_over_its_allowance_is_marked_and_the_longest_comes_first() -> None:

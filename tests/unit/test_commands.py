@@ -26,13 +26,13 @@ from firmware_bridge.errors import (
 )
 from firmware_bridge.link import QUEUE_LIMIT, WINDOW
 from tests.support.wire.links import (
+    BenchAnswer,
+    BenchEvent,
+    BenchHalt,
+    BenchMove,
+    BenchQuestion,
     FrameFate,
     LinkPair,
-    TestAnswer,
-    TestEvent,
-    TestHalt,
-    TestMove,
-    TestQuestion,
     outcome_of,
     settle,
 )
@@ -54,7 +54,7 @@ class CommandBench:
     def _event(self, message: Message) -> None:
         if isinstance(message, Settled):
             self.commands.record_settled(message)
-        elif isinstance(message, TestEvent):
+        elif isinstance(message, BenchEvent):
             self.commands.record_activity(message.n, asyncio.get_running_loop().time())
 
     def _down(self, cause: Exception) -> None:
@@ -62,7 +62,7 @@ class CommandBench:
 
     def move(self, command: int = 7) -> asyncio.Task[Settled]:
         """Begin an actuation."""
-        return asyncio.ensure_future(self.commands.actuate(self.pair.host, TestMove(command), command))
+        return asyncio.ensure_future(self.commands.actuate(self.pair.host, BenchMove(command), command))
 
     async def end_of(self, command: int = 7) -> Any:
         """Run an actuation to its end."""
@@ -74,7 +74,7 @@ class CommandBench:
 
     def sent(self) -> int:
         """Return how often the device was ordered to move."""
-        return len([m for m in self.device.received if isinstance(m, TestMove)])
+        return len([m for m in self.device.received if isinstance(m, BenchMove)])
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.001, 3.0, 9.9, 25.0])
@@ -108,7 +108,7 @@ async def test_a_devices_reason_reaches_the_caller(
 async def test_a_withheld_acceptance_is_asked_about_and_never_resent(moving: float) -> None:
     bench = CommandBench()
     bench.device.move_time_s = moving
-    bench.device.withhold.add(TestMove)
+    bench.device.withhold.add(BenchMove)
     assert await bench.end_of() == Settled(7, Outcome.DONE, 0)
     assert bench.device.executed == [7]
     assert bench.sent() == 1
@@ -117,7 +117,7 @@ async def test_a_withheld_acceptance_is_asked_about_and_never_resent(moving: flo
 
 async def test_a_withheld_acceptance_and_a_withheld_answer_leave_the_outcome_unknown() -> None:
     bench = CommandBench()
-    bench.device.withhold |= {TestMove, AskCommand}
+    bench.device.withhold |= {BenchMove, AskCommand}
     unknown = await bench.end_of()
     assert isinstance(unknown, OutcomeUnknown)
     assert unknown.command == 7
@@ -128,7 +128,7 @@ async def test_a_withheld_acceptance_and_a_withheld_answer_leave_the_outcome_unk
 
 async def test_a_device_that_does_not_remember_leaves_the_outcome_unknown() -> None:
     bench = CommandBench()
-    bench.device.withhold.add(TestMove)
+    bench.device.withhold.add(BenchMove)
     task = bench.move()
     await settle(0.1)
     bench.device.memory = CommandMemory()
@@ -188,7 +188,7 @@ async def test_a_command_that_never_left_the_queue_certainly_had_no_effect() -> 
 async def test_a_command_that_finds_no_room_certainly_had_no_effect() -> None:
     bench = CommandBench()
     asked = bench.pair.fill_window(WINDOW + QUEUE_LIMIT)
-    task = bench.commands.actuate(bench.pair.host, TestMove(7), 7)
+    task = bench.commands.actuate(bench.pair.host, BenchMove(7), 7)
     with pytest.raises(QueueFull):
         await task
     for waiter in asked:
@@ -202,7 +202,7 @@ async def test_a_queued_command_that_a_stop_overtakes_certainly_had_no_effect() 
     asked = bench.pair.fill_window(WINDOW)
     task = bench.move()
     await settle()
-    stop = asyncio.ensure_future(bench.commands.actuate(bench.pair.host, TestHalt(8), 8, urgent=True))
+    stop = asyncio.ensure_future(bench.commands.actuate(bench.pair.host, BenchHalt(8), 8, urgent=True))
     await settle()
     bench.pair.device_port.fate = lambda _: FrameFate.DELIVER
     assert isinstance(await outcome_of(task), Revoked)
@@ -243,7 +243,7 @@ async def test_a_command_with_progress_is_not_asked_about_however_long_it_takes(
     task = bench.move()
     while not task.done():
         await asyncio.sleep(9.0)
-        bench.pair.far.send_event(TestEvent(7))
+        bench.pair.far.send_event(BenchEvent(7))
     assert (await task).outcome is Outcome.DONE
     assert bench.asked() == 0
 
@@ -254,7 +254,7 @@ async def test_progress_after_a_long_quiet_starts_the_patience_again() -> None:
     task = bench.move()
     await settle(cm.SETTLE_QUIET_S * (cm.MAX_ASKS - 1) + 5.0)
     assert bench.asked() == cm.MAX_ASKS - 1
-    bench.pair.far.send_event(TestEvent(7))
+    bench.pair.far.send_event(BenchEvent(7))
     assert (await task).outcome is Outcome.DONE
 
 
@@ -291,7 +291,7 @@ async def test_the_end_of_one_command_is_not_the_end_of_another() -> None:
 
 
 @pytest.mark.parametrize(
-    "reply", [Settled(8, Outcome.DONE, 0), Settled(8, Outcome.RUNNING, 0), Accepted(8), TestAnswer(7)], ids=repr
+    "reply", [Settled(8, Outcome.DONE, 0), Settled(8, Outcome.RUNNING, 0), Accepted(8), BenchAnswer(7)], ids=repr
 )
 async def test_an_answer_about_something_else_is_no_answer(reply: Message) -> None:
     bench = CommandBench()
@@ -313,7 +313,7 @@ async def test_the_same_id_twice_at_once_is_a_mistake_that_shows() -> None:
     first = bench.move(7)
     await asyncio.sleep(0)
     with pytest.raises(AssertionError):
-        await bench.commands.actuate(bench.pair.host, TestMove(7), 7)
+        await bench.commands.actuate(bench.pair.host, BenchMove(7), 7)
     assert (await first).outcome is Outcome.DONE
 
 
@@ -328,7 +328,7 @@ async def test_a_cancelled_command_disturbs_nobody_and_can_be_asked_about() -> N
     assert bench.device.executed == [7, 8]
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert await bench.pair.host.request(TestQuestion(1), 1.0) == TestAnswer(1)
+    assert await bench.pair.host.request(BenchQuestion(1), 1.0) == BenchAnswer(1)
 
 
 @given(st.lists(st.integers(1, 60), min_size=30, unique=True), st.integers(1, 60), st.sampled_from(list(Outcome)[2:]))

@@ -12,8 +12,8 @@ import pytest
 from devices.conformance.html_report import render_page
 from devices.conformance.report import (
     ConformanceReport,
+    DeviceUnderTest,
     RequirementResult,
-    TestedDevice,
     check_folder,
     ids_needing_operator,
     write,
@@ -47,7 +47,7 @@ def report(*verdicts: RequirementVerdict, **more: Any) -> ConformanceReport:
         RequirementResult(f"XX-{n:02d}", "It does what it should.", "a page", False, v)
         for n, v in enumerate(verdicts, 1)
     ]
-    device = TestedDevice("shuffler", "SN-1", "<b>M</b>", "1.0", "00" * 32, ["counts"], "00000001")
+    device = DeviceUnderTest("shuffler", "SN-1", "<b>M</b>", "1.0", "00" * 32, ["counts"], "00000001")
     fields: dict[str, Any] = {"requirements": lines, "device": device} | more
     return ConformanceReport("pitbox", "2024-02-29 12:00:00 UTC", 1.0, "/dev/ttyUSB0", "nobody", **fields)
 

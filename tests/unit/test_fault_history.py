@@ -262,7 +262,7 @@ def test_a_fault_report_next_to_the_journal_gives_the_segment(data: Path, capsys
         assert main(["faults", "--data", str(data), "--json"]) == OK
         output = json.loads(capsys.readouterr().out)["faults"][0]
         assert "lift" in output["segment"]
-        assert output["dossier"] == "1"
+        assert output["report"] == "1"
         assert output["cause"] != "not known"
     finally:
         for path in folder.iterdir():

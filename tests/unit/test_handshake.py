@@ -27,7 +27,7 @@ from firmware_bridge.errors import (
 from firmware_bridge.keys import ApprovedFirmware, DeviceKey
 from simulators.engine.virtual_time import VirtualLoop
 from tests.support.wire.handshakes import HELLO, KEY, TRUST, HandshakePair, is_answered
-from tests.support.wire.links import FATES, FrameFate, TestEvent, kind_of, settle, taking_turns, timers
+from tests.support.wire.links import FATES, BenchEvent, FrameFate, kind_of, settle, taking_turns, timers
 
 if TYPE_CHECKING:
     from firmware_bridge.link import Link
@@ -220,7 +220,7 @@ async def test_a_message_right_after_the_welcome_reaches_its_owner() -> None:
 
     def notify(link: Link, n: int = 0) -> None:
         """Send one event in each turn of the loop, so that some arrive while the host is between two steps."""
-        link.send_event(TestEvent(n))
+        link.send_event(BenchEvent(n))
         if n < 7:
             loop.call_soon(notify, link, n + 1)
 
@@ -229,7 +229,7 @@ async def test_a_message_right_after_the_welcome_reaches_its_owner() -> None:
     reported: list[Any] = []
     link.on_event = reported.append  # in the same turn of the loop, as a supervisor does
     await settle(0.5)
-    assert reported == [TestEvent(n) for n in range(8)]
+    assert reported == [BenchEvent(n) for n in range(8)]
     assert link.counters.gaps == link.replayed == 0
     door.close(link)
 
@@ -238,7 +238,7 @@ async def test_a_port_failure_right_after_the_welcome_is_reported_to_the_owner()
     door = HandshakePair()
 
     def send_and_die(link: Link) -> None:
-        link.send_event(TestEvent(1))
+        link.send_event(BenchEvent(1))
         door.machine.port.close()
 
     door.machine.on_session = send_and_die
@@ -247,7 +247,7 @@ async def test_a_port_failure_right_after_the_welcome_is_reported_to_the_owner()
     link.on_event = reported.append
     link.on_down = reported.append
     await settle(0.1)
-    assert reported == [TestEvent(1), link.down]
+    assert reported == [BenchEvent(1), link.down]
     assert isinstance(link.down, PortFailed)
     door.close()
 

@@ -27,7 +27,7 @@ from firmware_bridge.messages import (
 )
 from simulators.engine.virtual_time import run_virtual
 from tests.support.wire.handshakes import HandshakePair, is_answered
-from tests.support.wire.links import FrameFate, TestMove, settle, timers
+from tests.support.wire.links import BenchMove, FrameFate, settle, timers
 from tests.unit.test_seal import OTHER
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ HANDSHAKES = decoder(HandshakeToDevice | HandshakeToHost)
 async def recorded_session(door: HandshakePair) -> tuple[Link, list[bytes]]:
     """Run a session with one executed command; return every byte that its host wrote."""
     link = await door.shake_hands()
-    reply = await link.request(TestMove(7), 1.0, actuation=True)
+    reply = await link.request(BenchMove(7), 1.0, actuation=True)
     assert reply == Accepted(7)
     await settle(2.5)  # heartbeats and acknowledgments are in the recording as well
     assert door.machine.device.executed == [7]

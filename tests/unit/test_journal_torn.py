@@ -149,7 +149,7 @@ def _opened(image: Image, folder: Path, what: str, *, tip_damaged: bool) -> None
     """Check that opening verifies the records since the last snapshot, or refuses."""
     last = image.acknowledged[-1]
     try:
-        store = open_journal(folder, against=last.head if tip_damaged else None)
+        store = open_journal(folder, expected_head=last.head if tip_damaged else None)
     except JournalError:
         return
     try:

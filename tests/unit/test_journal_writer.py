@@ -49,11 +49,11 @@ async def test_while_one_commit_runs_the_next_group_gathers(tmp_path: Path, monk
     sizes: list[int] = []
     real = store.append
 
-    def slowly(group: Any, *, remember: bool) -> list[Record]:
+    def slowly(group: Any, *, write_head: bool) -> list[Record]:
         sizes.append(len(group))
         running.set()
         assert go_on.wait(20)
-        return real(group, write_head=remember)
+        return real(group, write_head=write_head)
 
     monkeypatch.setattr(store, "append", slowly)
     records: list[Record] = []
@@ -189,9 +189,9 @@ async def test_held_back_records_become_one_commit_and_closing_writes_them(
     sizes: list[int] = []
     real = store.append
 
-    def watched(group: Any, *, remember: bool = True) -> list[Record]:
+    def watched(group: Any, *, write_head: bool = True) -> list[Record]:
         sizes.append(len(group))
-        return real(group, write_head=remember)
+        return real(group, write_head=write_head)
 
     monkeypatch.setattr(store, "append", watched)
     records: asyncio.Queue[Record] = asyncio.Queue()

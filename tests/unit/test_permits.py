@@ -140,7 +140,7 @@ burn_due | 686a.7(c)/1 | dealer | burn a card and confirm it
 dealer_burn_due | 686a.7(c)/2 | dealer | burn a card and confirm it
 count_due | 680a.10(d) | dealer | count the deck
 round_open | 688a.7(c) | dealer | finish the round
-prompt_open | 688a.7(c) | dealer | answer it
+prompt_open | 688a.7(c) | dealer | answer the question
 bets_not_verified | 688a.10(a)(2)(ii)/1 | dealer | wait for every sensor, then collect a chip for each bet
 seats_not_entered | 688a.7(d) | dealer | enter the seats
 dice_not_fresh | 688a.2(c)(1)(i)/2 | floorperson | replace the dice

@@ -100,7 +100,7 @@ REPLIES: Final[dict[str, type[Message]]] = {
     "GetStatus": m.Status,
     "GetSensors": m.Sensors,
     "GetTransits": m.Transits,
-    "GetTrail": EdgeLog,
+    "GetEdgeLog": EdgeLog,
     "GetFindings": m.NoFindings,
     "StartCycle": Accepted,
     "Eject": Settled,  # refused: nothing is behind the gate

@@ -254,7 +254,7 @@ REPLIES: Final[dict[str, type[Message]]] = {
     "GetStatus": m.Status,
     "GetSensors": m.Sensors,
     "GetTransits": m.Transits,
-    "GetTrail": EdgeLog,
+    "GetEdgeLog": EdgeLog,
     "Load": Accepted,
     "Dispense": Settled,  # refused: nothing is loaded
     "CountStub": Settled,  # likewise

@@ -20,7 +20,7 @@ FILE: Final = Path(tests.__file__).resolve().parent / "allowances.toml"
 
 
 def subject_of(nodeid: str) -> str:
-    """Return a test's subject: tests/scenario/test_shuffler_soak.py::test_x is scenario/soak."""
+    """Return a test's subject: tests/scenario/test_shuffler_soak.py::test_x is scenario/shuffler_soak."""
     path = Path(nodeid.partition("::")[0])
     return f"{path.parent.name}/{path.stem.removeprefix('test_')}"
 
