@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # One more than there are cores: tests on the wall clock wait, and somebody else may compute meanwhile.
 WORKERS ?= $(shell expr $$(nproc) + 1)
 
-.PHONY: help demo test check proof coverage marathon stress bench vhci floor recording docs release lock hooks format clean apt
+.PHONY: help demo test check proof coverage marathon stress bench vhci floor recording docs wheel release lock hooks format clean apt
 
 help:  ## list what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -108,6 +108,10 @@ recording: $(VENV)/.dev  ## renew the recordings that README shows and the gener
 docs: $(VENV)/.dev  ## build the site of docs/ in build/site
 	$(BIN)/mkdocs build --strict --quiet
 	@echo "open build/site/index.html"
+
+wheel: $(VENV)/.dev  ## build two wheels in build/wheel: whole, and production without simulators and conformance kit
+	$(BIN)/python -m tools.wheel
+	$(BIN)/python -m tools.wheel --production
 
 release: $(VENV)/.dev  ## check that this commit can be released; print the command that makes the tag
 	$(BIN)/python -m tools.release --tag

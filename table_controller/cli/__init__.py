@@ -140,7 +140,9 @@ def exit_code(error: Exception) -> int:
         (errors.BoxError, NO_BOX),
         (errors.JournalBusy, NO_BOX),
     ]
-    kind_of_error: type[BaseException] = getattr(error, "error_class", type(error))  # the error that a box answered with
+    kind_of_error: type[BaseException] = getattr(
+        error, "error_class", type(error)
+    )  # the error that a box answered with
     return next((code for kind, code in table if issubclass(kind_of_error, kind)), FAULT)
 
 
