@@ -238,7 +238,7 @@ def empty_is_too_few(machine: SimulatedShoe) -> None:
 @GROUP.mutant("SO-25")
 def short_stack_is_a_stack(machine: SimulatedShoe) -> None:
     """A stack that came short is reported as dealt."""
-    replace_event(machine, m.ShortStack, lambda event: [m.Dispensed(event.command, event.got, 0, event.left)])
+    replace_event(machine, m.ShortStack, lambda event: [m.Dispensed(event.command, event.dispensed, 0, event.left)])
 
 
 @GROUP.mutant("SO-26")

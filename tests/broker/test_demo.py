@@ -45,4 +45,4 @@ def test_the_installed_mosquitto_is_started_for_the_demo_and_a_silent_one_is_rep
     shown = pitbox("demo", *SHORT, "--mqtt", f"127.0.0.1:{free_port()}")
     assert "PB-831" in shown
     assert "the table plays anyway" in shown
-    assert "1 rounds, 0 of them void" in shown
+    assert "1 rounds, 0 void;" in shown

@@ -142,7 +142,7 @@ async def test_power_that_goes_just_after_a_self_test_ended_is_cut_again(seed: i
     class Unlucky(MachineOperator):
         """The first cut comes when a self-test has just ended and its Settled is on its way."""
 
-        async def now(self, step: ManualStep) -> None:
+        async def request_now(self, step: ManualStep) -> None:
             cuts.append(step.sentence)
             if len(cuts) > 1:
                 await self.perform(step)
@@ -271,10 +271,10 @@ async def test_every_kind_can_be_checked_without_hands(seed: int, kind: str) -> 
 
 async def test_hands_that_cannot_do_it_leave_it_unchecked(seed: int) -> None:
     class Clumsy(MachineOperator):
-        async def do(self, step: ManualStep) -> None:
+        async def perform(self, step: ManualStep) -> None:
             raise NotChecked(f"could not be done by hand: {step.sentence}")
 
-        now = do
+        request_now = perform
 
     run = await examine(seed=seed, only=["SH-40", "SH-50"], hands=Clumsy)
     assert with_verdict(run.results, RequirementVerdict.NOT_CHECKED) == {"SH-40", "SH-50"}
