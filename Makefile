@@ -66,6 +66,7 @@ check: $(VENV)/.dev  ## format, lint, types, imports, dead modules, words, docum
 	$(BIN)/python -m tools.reachable
 	$(BIN)/python -m tools.words
 	$(BIN)/python -m tools.docs --check
+	$(BIN)/python -m tools.docs.code_flow
 	$(BIN)/python -m tools.floor
 	$(BIN)/python -m tools.coverage_figures
 
