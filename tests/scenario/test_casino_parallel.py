@@ -43,7 +43,7 @@ def play_tables(sittings: list[TableRun], jobs: int) -> tuple[dict[str, Any], in
     assert played.cores == min(jobs, len(sittings))
     assert played.wall_s > 0
     assert played.figures.cpu_s > 0
-    day = {name: getattr(played.figures, name) for name in SoakFigures.__struct_fields__ if name != "seconds"}
+    day = {name: getattr(played.figures, name) for name in SoakFigures.__struct_fields__ if name != "cpu_s"}
     return day, rounds[0], received
 
 

@@ -312,7 +312,7 @@ def test_a_batch_is_shuffled_as_a_person_types_it(tmp_path: Path) -> None:
 
 def test_a_batch_that_was_read_is_described_card_by_card(tmp_path: Path) -> None:
     with simulator(tmp_path, "--speed", "200", "--fault", "swapped_card", model="shuffler-batch-identifying") as port:
-        assert "not a batch to deal from: the machine read the cards" in device(port, "shuffle", expect=1)
+        assert "not a batch to deal from: the machine identified the cards" in device(port, "shuffle", expect=1)
         findings = device(port, "findings")
         assert re.search(r"missing +1 \w\w \(1 cards\)", findings), findings
         assert re.search(r"extra +1 \w\w \(1 cards\)", findings), findings

@@ -103,7 +103,7 @@ def _as_it_was(twin: ContinuousFirmware) -> None:
 
 # Mistakes that firmware could make: where, and what it would do instead.
 MISTAKES: Final[dict[str, tuple[type[Any], str, Any]]] = {
-    "doubt never arises": (ShufflerCounts, "doubt", _never),
+    "doubt never arises": (ShufflerCounts, "lose_certainty", _never),
     "a new command forgets the store": (ShufflerCounts, "begin", _without_a_store),
     "a door at rest is not thought of": (ShufflerCounts, "door_opened", _only_a_look),
     "what is delivered is not noted": (CountedSet, "give", _never),

@@ -34,7 +34,7 @@ class ScriptedCopier:
     def __init__(self) -> None:
         self.state = CopyState(True)
 
-    def durable(self, record: Any) -> None:
+    def on_durable(self, record: Any) -> None:
         """Ship nothing."""
 
     async def close(self) -> None:

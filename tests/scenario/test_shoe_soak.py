@@ -108,7 +108,7 @@ def _assume_all_came_out(counts: ShoeCounts, _: int) -> None:
 MISTAKES: Final[dict[str, tuple[type[Any], str, Any, int]]] = {
     "a card being drawn is not counted": (ShoeCounts, "draw", _never, 0),
     "counts and well are not compared": (ShoeCounts, "agree", _always, 3),
-    "doubt never arises": (ShoeCounts, "doubt", _never, 0),
+    "doubt never arises": (ShoeCounts, "lose_certainty", _never, 0),
     "emptying is not compared with what was stored": (ShoeCounts, "emptied", _assume_all_came_out, 1),
     "what hands draw is not counted": (ShoeFirmware, "_hand_ended", _never, 0),
     "an empty slot is not noticed": (ShoeFirmware, "hands_moved", _never, 0),

@@ -99,7 +99,7 @@ def _assume_all_came_out(counts: ShufflerCounts) -> int:
 MISTAKES: Final[dict[str, tuple[type[Any], str, Any, int]]] = {
     "a card being drawn is not counted": (ShufflerCounts, "draw", _never, 0),
     "hands are not thought of": (ShufflerCounts, "door_opened", _never, 0),
-    "doubt never arises": (ShufflerCounts, "doubt", _never, 0),
+    "doubt never arises": (ShufflerCounts, "lose_certainty", _never, 0),
     "emptying is not compared with what was stored": (ShufflerCounts, "emptied", _assume_all_came_out, 1),
     "faces are read and not judged": (ShufflerFirmware, "_judge_faces", _never, 4),
 }
