@@ -24,11 +24,11 @@ CHILD: Final = """
 import os, sys
 from pathlib import Path
 import msgspec
-from table_controller.diagnosis.fault_report_store import DossierStore
-from tests.support.box.fault_reports import shuffler
+from table_controller.diagnosis.fault_report_store import FaultReportStore
+from tests.support.box.fault_reports import shuffler_report
 
-fault = shuffler("jam", "lift", complete=False)
-kept = DossierStore(Path(sys.argv[1]))
+fault = shuffler_report("jam", "lift", complete=False)
+kept = FaultReportStore(Path(sys.argv[1]))
 while True:
     number = kept.add(fault)
     os.write(1, b"%d\\n" % number)
@@ -41,28 +41,30 @@ from pathlib import Path
 from devices.kinds import SHUFFLER
 from firmware_bridge.errors import PitboxError
 from simulators.engine.hosts.memory import MemoryHost
-from simulators.casino.device_bench import Stand
+from simulators.casino.device_bench import DeviceBench
 from simulators.kinds.shuffler.machine import SimulatedShuffler
 from simulators.engine.virtual_time import run_virtual
 from table_controller.maintenance.frame_ring import FrameRing
-from table_controller.maintenance.fault_recorder import Freezer
-from table_controller.diagnosis.fault_report_store import DossierStore
+from table_controller.maintenance.fault_recorder import FaultRecorder
+from table_controller.diagnosis.fault_report_store import FaultReportStore
 
-class Killed(DossierStore):
-    def add(self, dossier):
-        number = super().add(dossier)
+class Killed(FaultReportStore):
+    def add(self, report):
+        number = super().add(report)
         os.write(1, b"%d" % number)
         os.kill(os.getpid(), signal.SIGKILL)
 
 async def play():
     machine = SimulatedShuffler(seed=5)
     ring = FrameRing(asyncio.get_running_loop().time)
-    stand = Stand(machine, SHUFFLER, MemoryHost(machine).open, capture=ring, on_event=lambda e: freezer.take(e))
-    freezer = Freezer("shuffler.1", SHUFFLER, stand.driver, ring, Killed(Path(sys.argv[1])))
-    stand.inject("jam:segment=lift,card=9")
-    stand.supervisor.start()
-    await stand.until_reported()
-    await stand.driver.shuffle(1)
+    bench = DeviceBench(
+        machine, SHUFFLER, MemoryHost(machine).open, capture=ring, on_event=lambda e: recorder.handle_device_event(e)
+    )
+    recorder = FaultRecorder("shuffler.1", SHUFFLER, bench.driver, ring, Killed(Path(sys.argv[1])))
+    bench.inject("jam:segment=lift,card=9")
+    bench.supervisor.start()
+    await bench.until_reported()
+    await bench.driver.shuffle(1)
 
 run_virtual(play())
 """

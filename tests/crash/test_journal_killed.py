@@ -31,13 +31,13 @@ CHILD: Final = """
 import asyncio, os, sys
 from table_controller.journal import store as store_module
 from table_controller.journal.store import Policy, Store
-from table_controller.journal.writer import Writer
+from table_controller.journal.writer import GroupCommitWriter
 
 store_module.CHECKPOINT_BYTES = 200_000
 
 async def main(folder, groups):
     store = Store.open(folder, version=1, digests={}, policy=Policy(segment_bytes=150_000, ballast_bytes=0))
-    writer = Writer(store, lambda error: os._exit(3))
+    writer = GroupCommitWriter(store, lambda error: os._exit(3))
 
     def acknowledged(record):
         os.write(1, b"%d %s\\n" % (record.seq, record.head.hex().encode()))

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 # The dealer's touch screen.
 SCREEN: Final = {"width": 1024, "height": 600}
-# Time limit on a loaded computer (s); normally everything takes less than a tenth of it.
-PATIENCE: Final = 60.0
+# Time limit on a loaded computer (s); normally everything takes less than a thirtieth of it.
+PATIENCE: Final = 180.0
 # No button that a finger must hit is smaller than this (px), and none lies outside the screen.
 _FITS: Final = """() => {
   const wrong = [];
@@ -69,7 +69,7 @@ class ServedPanel:
         self.browser = browser
         self.port = 0
         self.panel: asyncio.Task[None]
-        self.show: Callable[..., Any]  # serves the panel, again on the same port if told
+        self.show: Callable[..., Any]  # serves the panel, again on the same port if asked
         self.errors: list[str] = []
         self.answered: list[str] = []
         self._contexts: list[Any] = []
@@ -88,7 +88,7 @@ class ServedPanel:
         raise AssertionError(f"{what} did not come; prompts: {self.state.prompts}; errors: {self.errors}")
 
     async def page(self, path: str, id_: str | None = None, stubs: dict[str, Any] | None = None, **options: Any) -> Any:
-        """Open a page and sign on. `told`: functions that answer paths instead of the box."""
+        """Open a page and sign on. `stubs`: functions that answer paths instead of the box."""
         context = await self.browser.new_context(viewport=SCREEN, reduced_motion="reduce", **options)
         self._contexts.append(context)
         page = await context.new_page()
