@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import DenialReason
     from table_controller.table.events import Person
 
-_QUESTIONS: Final = ("report", "outcome", "status", "sensors", "health", "transits", "trail", "where", "shown")
+_QUESTIONS: Final = ("report", "outcome", "status", "sensors", "health", "transits", "edge_log", "where", "shown")
 _ORDERS: Final = ("self_test", "clear_jam", "eject", "set_mode", "reset", "stop", "disarm", "blank", "clear")
 # Orders that move cards: only for a machine in test mode, which no round can use until it is returned to service.
 _TESTS: Final = (

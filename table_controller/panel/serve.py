@@ -111,14 +111,14 @@ def _server(uvicorn: Any, connections: Any, app: Any, panel: Panel, config: Pane
             assert sockets, "the panel binds its own socket"
             await self.lifespan.startup()
             self.servers: list[Any] = []
-            self.door = connections.Door(
+            self.door = connections.ConnectionAcceptor(
                 sockets[0], self._connection, panel.origin, panel.box.repeated_log, self.config.ssl
             )  # fmt: skip
             self.started = True
 
         def _connection(self) -> Any:
             state, app_state = self.server_state, self.lifespan.state
-            return connections.Connection(config=self.config, server_state=state, app_state=app_state)
+            return connections.PanelConnection(config=self.config, server_state=state, app_state=app_state)
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             await self.door.close()
@@ -129,9 +129,9 @@ def _server(uvicorn: Any, connections: Any, app: Any, panel: Panel, config: Pane
             return self.door.failed or bool(await super().on_tick(counter))
 
     settings = uvicorn.Config(
-        app, log_config=None, access_log=False, lifespan="off", ws="none", http=connections.Connection, loop="asyncio",
-        proxy_headers=False, server_header=False, timeout_graceful_shutdown=GRACE,
-        h11_max_incomplete_event_size=HEAD,
+        app, log_config=None, access_log=False, lifespan="off", ws="none",
+        http=connections.PanelConnection, loop="asyncio", proxy_headers=False, server_header=False,
+        timeout_graceful_shutdown=GRACE, h11_max_incomplete_event_size=HEAD,
         ssl_certfile=None if config.cert is None else str(config.cert),
         ssl_keyfile=None if config.key is None else str(config.key),
         ssl_version=ssl.PROTOCOL_TLS_SERVER,

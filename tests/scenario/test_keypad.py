@@ -72,12 +72,12 @@ async def test_an_old_start_game_never_starts_a_round(seed: int, rung: str) -> N
         s.inject("press:key=start_game")
         await until_reconnected(s)
         await until_all_received(s)
-        assert s.view.start is None
+        assert s.view.start_press is None
         assert isinstance(s.view.refused, m.Pressed)
         await asyncio.sleep(1)
         s.inject("press:key=start_game")
         await until_all_received(s)
-        assert s.view.start == 2
+        assert s.view.start_press == 2
 
 
 @over_the_ladder

@@ -426,7 +426,7 @@ async def test_an_answer_refused_over_the_socket_is_refused_here_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Strict:
-        def check(self, event: ev.Event) -> None:
+        def check_dealer(self, event: ev.Event) -> None:
             if isinstance(event, ev.OpenRound):
                 raise StepRefused("dossier 1: count is not done")
 

@@ -151,7 +151,7 @@ async def test_every_card_that_a_hand_draws_is_reported(seed: int) -> None:
 async def test_a_machine_that_reports_each_card_conforms_too(
     seed: int, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("simulators.kinds.shared.progress_throttle.PACE", 0.0)
+    monkeypatch.setattr("simulators.kinds.shared.progress_throttle.REPORT_INTERVAL_S", 0.0)
     asked = ["SH-13", "SH-20"] if model == "shuffler" else ["SO-11", "SO-14", "SO-15"]
     async with on_bench(model, seed=seed) as (bench, machine):
         run = Runner(bench, asked_of(machine, asked))

@@ -44,7 +44,7 @@ def test_bets_are_watched_live_and_latched_with_what_lies_there(tmp_path: Path) 
         status = pitbox(*device, "status")
         assert "PB-486" in status
         assert "accepted" in status
-        assert "PB-482 another lock stands" in pitbox(*device, "lock", "--round", "7", expect=1)
+        assert "PB-482 another lock is active" in pitbox(*device, "lock", "--round", "7", expect=1)
         assert "PB-481 wrong round" in pitbox(*device, "lock", "--round", "8", expect=1)
         assert "PB-481 wrong round" in pitbox(*device, "open", "--round", "7", expect=1)
         assert "PB-484 spot occupied" in pitbox(*device, "open", "--round", "8", expect=1)

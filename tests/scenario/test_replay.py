@@ -111,9 +111,9 @@ async def test_a_recording_leaves_the_driver_where_the_machine_left_it(bad_day: 
     assert played.view == view
     assert played.unanswered == ()
     again = [type(event).__name__ for event in received if not isinstance(event, PitboxError)]
-    own = ("LinkDown", "Settled", "GivenOut")  # the driver's own events, at the same instant as the machine's
+    own = ("LinkDown", "Settled", "DeckEjected")  # the driver's own events, at the same instant as the machine's
     assert [name for name in again if name not in own] == [name for name in reported if name not in own]
-    assert again.count("GivenOut") == reported.count("GivenOut") == 2
+    assert again.count("DeckEjected") == reported.count("DeckEjected") == 2
 
 
 def test_virtual_time_keeps_the_times_of_the_recording(bad_day: Any) -> None:

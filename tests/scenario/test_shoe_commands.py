@@ -47,11 +47,11 @@ QUESTIONS: Final = {
     "status": "GetStatus",
     "sensors": "GetSensors",
     "transits": "GetTransits",
-    "trail": "GetTrail",
+    "edge_log": "GetEdgeLog",
     "outcome": "AskCommand",
-    "look_up": "AskCommand",
+    "query_outcome": "AskCommand",
     "report": "GetReport",
-    "look": "GetStatus",
+    "read_inventory": "GetStatus",
 }
 ACTUATIONS: Final = {
     "load": "Load",
@@ -73,7 +73,7 @@ REBOOTED: Final = ["reboot", "power_cut:seconds=2", "hang:seconds=6", "hang:seco
 
 def call(b: Shoe, method: str, command: int) -> Awaitable[Any]:
     """Call a method of the driver by name, with its arguments."""
-    if method in ("status", "sensors", "transits", "trail", "report", "look"):
+    if method in ("status", "sensors", "transits", "edge_log", "report", "read_inventory"):
         return getattr(b.driver, method)()  # type: ignore[no-any-return]
     extra = {"dispense": (7,), "jog": (m.Motor.TRANSPORT,)}.get(method, ())
     return getattr(b.driver, method)(command, *extra)  # type: ignore[no-any-return]
@@ -290,7 +290,8 @@ async def test_a_restart_with_cards_in_the_well_leaves_their_number_unknown(seed
         b.inject("reboot")
         await b.until(lambda event: isinstance(event, LinkDown))
         status = (await back(b)).inventory
-        assert (status.state, status.sure, status.left, status.delivered) == (m.State.READY, False, None, None)
+        assert (status.state, status.counts_certain) == (m.State.READY, False)
+        assert (status.left, status.delivered) == (None, None)
         assert b.service.state == "unverified", "hands may have drawn while nobody looked"
         b.inject("take")
         assert (await check_reported_cards(b)).delivered == 0

@@ -35,12 +35,12 @@ QUESTIONS: Final = {
     "status": "GetStatus",
     "sensors": "GetSensors",
     "transits": "GetTransits",
-    "trail": "GetTrail",
+    "edge_log": "GetEdgeLog",
     "findings": "GetFindings",
     "outcome": "AskCommand",
-    "look_up": "AskCommand",
+    "query_outcome": "AskCommand",
     "report": "GetReport",
-    "look": "GetStatus",
+    "read_inventory": "GetStatus",
 }
 ACTUATIONS: Final = {
     "shuffle": "StartCycle",
@@ -66,7 +66,7 @@ def now() -> float:
 
 def call(b: ShufflerTestBench, method: str, command: int) -> Awaitable[Any]:
     """Call a method of the driver by name, with its arguments."""
-    if method in ("status", "sensors", "transits", "trail", "findings", "report", "look"):
+    if method in ("status", "sensors", "transits", "edge_log", "findings", "report", "read_inventory"):
         return getattr(b.driver, method)()  # type: ignore[no-any-return]
     extra = {"set_mode": (m.Mode.SORT,), "deliver": (7,), "jog": (m.Motor.TRANSPORT,)}.get(method, ())
     return getattr(b.driver, method)(command, *extra)  # type: ignore[no-any-return]

@@ -97,7 +97,7 @@ async def test_a_question_without_a_reply_ends_in_time_and_the_next_is_answered(
     async with BENCHES[kind](seed, rung) as b:
         b.inject(f"withhold:message={(QUESTIONS[kind] | EVERY)[method]}")
         link, loop = b.supervisor.link, asyncio.get_running_loop()
-        limit = max(REPLY_TIMEOUT_S, ACCEPT_TIMEOUT_S) + REPLY_RTOS * link.rto
+        limit = max(REPLY_TIMEOUT_S, ACCEPT_TIMEOUT_S) + REPLY_RTOS * link.rto_s
         asked_at = loop.time()
         with pytest.raises(ReplyTimeout):
             await call(b, method, 77)

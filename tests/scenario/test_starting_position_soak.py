@@ -80,7 +80,7 @@ MISTAKES: Final[dict[str, tuple[str, Any, str, Any]]] = {
         "rng",
         RngFirmware,
         "power_lost",
-        lambda twin: twin._draws.update({twin.board.memory.recent()[-1].command: 3} if twin.board.memory.recent() else {}),
+        lambda twin: twin._draws.update({last.command: 3 for last in twin.board.memory.recent()[-1:]}),
     ),
     "a weak level is a place": ("button", button_twin, "PRESENT", 320),
     "a place stays until another is clear": ("button", button_twin.ButtonFirmware, "_changed", lambda _: None),

@@ -142,7 +142,7 @@ def test_a_hit_and_a_command_in_doubt_are_published() -> None:
 
 def test_the_message_check_rejects_what_is_not_described() -> None:
     good = message(map_step(ev.BoxStarted(3), [d.HoldCleared(4, "x")], 0))
-    schema = {"$ref": "#/components/schemas/Told"}
+    schema = {"$ref": "#/components/schemas/EventMessage"}
     assert schema_errors(good, schema, DOCUMENT) == []
     for change in (
         {"seq": "1"}, {"seq": True}, {"order": [1, 2]}, {"items": [{"item": "cards", "order": []}]}, {"items": None},

@@ -12,7 +12,7 @@ REPORT_INTERVAL_S: Final = 0.5
 
 
 class ProgressThrottle:
-    """Called at every card. `owed`: a card has arrived without a report; it is reported before the phase ends."""
+    """Called at every card. `has_unreported_card`: a card has arrived that is reported before the phase ends."""
 
     def __init__(self, clock: DeviceClock) -> None:
         self.has_unreported_card = False

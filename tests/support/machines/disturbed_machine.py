@@ -167,4 +167,4 @@ class DisturbedMachine(ABC):
             b.service.clear()
             b.service.acknowledge()
         await ask_until_answered(b, b.driver.report)
-        self.figures["times back in service"] += b.service.serves
+        self.figures["times back in service"] += b.service.is_in_service

@@ -39,7 +39,8 @@ class KindCase:
         self.kind = kind
         self.machine = machine
         self.questions = questions | {
-            "outcome": "AskCommand", "look_up": "AskCommand", "report": "GetReport", "look": "GetStatus",
+            "outcome": "AskCommand", "query_outcome": "AskCommand",
+            "report": "GetReport", "read_inventory": "GetStatus",
         }  # fmt: skip
         self.messages = {method: message for method, (message, _) in actuations.items()}
         self._calls = {method: call for method, (_, call) in actuations.items()}
@@ -54,7 +55,7 @@ class KindCase:
         """Call a method of the driver by name, with its arguments."""
         if method in self._calls:
             return self._calls[method](s, command)
-        if method in ("outcome", "look_up"):
+        if method in ("outcome", "query_outcome"):
             asked: Awaitable[Any] = getattr(s.driver, method)(command)
             return asked
         answer: Awaitable[Any] = getattr(s.driver, method)()
