@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 # The packages that decide at a table; tools and simulators do not.
 PACKAGES: Final = ("firmware_bridge", "devices", "table_controller")
 _SUFFIXES: Final = (".py", ".toml")
+# The conformance kit decides nothing, and a production box has none.
+_LEFT_OUT: Final = ("__pycache__", "conformance")
 
 
 def digests_of(edition: Edition, submission: Submission, slots: Mapping[str, str]) -> dict[str, str]:
@@ -59,7 +61,7 @@ def _sources(folder: Any, name: str) -> list[tuple[str, bytes]]:
     sources: list[tuple[str, bytes]] = []
     for entry in folder.iterdir():
         if entry.is_dir():
-            if entry.name != "__pycache__":
+            if entry.name not in _LEFT_OUT:
                 sources += _sources(entry, f"{name}/{entry.name}")
         elif entry.name.endswith(_SUFFIXES):
             sources.append((f"{name}/{entry.name}", entry.read_bytes()))

@@ -78,5 +78,5 @@ def test_a_report_is_summed_by_package(tmp_path: Path) -> None:
     summary = {"num_statements": 4, "covered_lines": 3, "num_branches": 1, "covered_branches": 1}
     report = {"files": {f"devices/rng/{name}.py": {"summary": summary} for name in ("driver", "state")}}
     assert counted(report, sizes(project(tmp_path))) == FIGURES.packages
-    assert package_of("table_controller/access/people_file.py") == "table_controller"
+    assert package_of("table_controller/catalogue.py") == "table_controller"
     assert package_of("table_controller/cli/kinds/rng.py") == "table_controller/cli"

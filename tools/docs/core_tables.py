@@ -155,7 +155,7 @@ def _decision_lines(decision: Decision) -> list[str]:
             lines = [f"refused: {decision.what}"]
             for reason in decision.reasons:
                 lines.append(f"  {reason.key}: {reason.text} ({reason.clause})")
-                lines.append(f"      the {reason.clears} must clear it, with: {reason.evidence}")
+                lines.append(f"      the {reason.clears} must clear it, by: {reason.evidence}")
             return lines
     return []
 
