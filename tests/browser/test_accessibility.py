@@ -150,7 +150,7 @@ async def _largest(stage: Any) -> Any:
     async def notify(route: Any) -> None:
         await route.fulfill(body=reported, content_type="text/event-stream")
 
-    sign = await stage.page("/sign", told={"/api/sign": notify})
+    sign = await stage.page("/sign", stubs={"/api/sign": notify})
     await sign.wait_for_selector("#value:has-text('$99,999,999.99')")
     return await (await sign.query_selector("#value")).bounding_box()
 

@@ -98,5 +98,5 @@ async def test_a_simulated_technician_completes_every_step_at_a_box_that_keeps_f
                     table.people.repair_idle_machine()
                     await asyncio.sleep(0.1)
             assert table.controller.table.state.slots[SLOT].return_procedure is None
-            answer = await table.box.step(1, None, None)
+            answer = await table.box.do_return_step(1, None, None)
             assert (len(answer["done"]), answer["next"]) == (8, None)
