@@ -293,7 +293,7 @@ def folders(systemd: Systemd) -> None:
     assert systemd.inside("ls", ARCHIVE).split(), "a segment is in the archive"
     systemd.inside("chown", "root:root", ARCHIVE)
     checked = systemd.python(*check)
-    assert f"PB-855  journal.archive: {ARCHIVE} cannot be written by user pitbox" in checked, checked
+    assert f"PB-855  journal.archive: user pitbox of {unit} cannot write to {ARCHIVE}" in checked, checked
     print("         a folder of another user is named by config check as root")
     systemd.inside("systemctl", "stop", unit)
 

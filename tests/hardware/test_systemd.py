@@ -70,7 +70,7 @@ def test_the_unit_runs_wherever_the_clone_lies(place: str) -> None:
 
 def test_the_bench_changes_nothing_of_what_the_unit_may_not_do() -> None:
     shipped = (ROOT / "deploy/systemd/pitbox@.service").read_text().splitlines()
-    at = next(number for number, line in enumerate(shipped) if "what it may not do" in line)
+    at = next(number for number, line in enumerate(shipped) if "--- restrictions ---" in line)
     closed = {line.partition("=")[0] for line in shipped[at:] if "=" in line and not line.startswith("#")}
     changed = {line.partition("=")[0] for line in systemd_unit.DROP_IN.splitlines() if "=" in line}
     assert {"ProtectHome", "PrivateTmp", "ProtectSystem", "DeviceAllow"} <= closed

@@ -135,8 +135,8 @@ class ForkedBox:
         send(self._writer, ("step", step.event, step.decisions, self.box.running_controller().table.snapshot()))
 
     def _on_device_event(self, name: str, event: Any) -> None:
-        if type(event).__name__ in ("GivenOut", "Dispensed", "Stub", "Shaken", "Reading", "NoRoll"):
-            send(self._writer, ("told", name, event))
+        if type(event).__name__ in ("DeckEjected", "Dispensed", "Stub", "Shaken", "Reading", "NoRoll"):
+            send(self._writer, ("device_event", name, event))
 
     async def run(self) -> None:
         """Serve until the people stop it."""

@@ -125,7 +125,7 @@ class KilledBox:
                 if isinstance(event, ev.BoxStarted):
                     self.powered, self.boots = True, event.boot
                 self.house.see_step(event, decisions)
-            case ("told", slot, event):
+            case ("device_event", slot, event):
                 self.house.people.see_device_event(slot, event)
             case ("answer", number, failed):
                 waiting = self._calls.get(number)

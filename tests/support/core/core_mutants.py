@@ -239,7 +239,7 @@ CORE_MUTANTS: Final[dict[str, CoreMutant]] = {
     "a spread deck is a verified deck": CoreMutant(
         HAND, SearchTrouble(people=True, orders=True), _answer(core._ANSWERS, "opening", _spread_is_a_look)
     ),
-    "decks do not age": CoreMutant(HAND, SearchTrouble(ages=True), _put(decks, "aged", _nothing)),
+    "decks do not age": CoreMutant(HAND, SearchTrouble(ages=True), _put(decks, "on_deck_aged", _nothing)),
     # Bets.
     "a latch after its time counts": CoreMutant(
         BETS, SearchTrouble(bets=True, slow=("bet_sensor.1",)), _handle(ev.SeatLatched, _latched_late)
@@ -277,7 +277,7 @@ CORE_MUTANTS: Final[dict[str, CoreMutant]] = {
         ASIA, SearchTrouble(given_up=("shoe.1",)), _answer(orders._ORDERS, "dealing_method", _method_anyway)
     ),
     "what a dead device was told is still waited for": CoreMutant(
-        BETS, SearchTrouble(given_up=("rng.1",)), _put(service, "given_up", _given_up_only)
+        BETS, SearchTrouble(given_up=("rng.1",)), _put(service, "take_out_of_service", _given_up_only)
     ),
     "a command that failed is still waited for": CoreMutant(
         BETS, SearchTrouble(ends=("rng.1",)), _put(service, "_undo", _nothing)
@@ -298,7 +298,9 @@ CORE_MUTANTS: Final[dict[str, CoreMutant]] = {
         ASIA, SearchTrouble(declared=("count_wrong",)), _machine("DECK", mc.DECK_STATES, _NO_RELEASE)
     ),
     "questions that nothing asks for stay open": CoreMutant(
-        ASIA, SearchTrouble(declared=("wrong_card_count",), slow=("shoe.1",)), _put(Context, "close_unwanted", _nothing)
+        ASIA,
+        SearchTrouble(declared=("wrong_card_count",), slow=("shoe.1",)),
+        _put(Context, "close_unneeded_prompts", _nothing),
     ),
     # The same events must give the same decisions.
     "a step that remembers": CoreMutant(HAND, SearchTrouble(), _handle(ev.OpenRound, _changing_mind)),
