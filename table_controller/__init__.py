@@ -1,1 +1,1 @@
-"""The controller of one table. So far: the command line and the catalogue of error codes."""
+"""The controller of one table: rules, table core, ledger, journal, box, panel, uplink and commands."""

@@ -1,1 +1,1 @@
-"""Tests: unit, wire (golden bytes), scenario (driver over the transport ladder), crash (processes that die)."""
+"""Tests: unit, wire (golden bytes), scenario, crash (killed processes), broker (MQTT), browser, hardware."""

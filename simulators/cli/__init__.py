@@ -1,1 +1,1 @@
-"""The commands that join `pitbox` when simulators are installed: `sim` and `demo`. A production box leaves them out."""
+"""The commands `sim`, `demo`, `panel` and `replay`. A production box without simulators has none of them."""

@@ -1,4 +1,4 @@
-"""The people file: credentials with their role and the hash of the PIN. `people_check` checks PINs.
+"""The people file: credentials with their role and the hash of the PIN. `pin_check` checks PINs.
 
 It has no names: `id` is the number on the badge and in the journal; `person` is the same for all credentials of one
 person. An id is never used twice, so that old records still name one person.

@@ -1,1 +1,1 @@
-"""Joins devices, core, journal and people. So far: the slots of a table. Rules and money are not here."""
+"""The running box: the single writer, the slots of devices, commands, deadlines and the safe mode."""

@@ -1,4 +1,4 @@
-"""Fail-safe first: while machines confirm a stop or a lock, all other work and the disk wait.
+"""Defers other work and the disk while machines confirm a stop or a lock.
 
 A sensor confirms a lock within a millisecond. Until the last of six sensors has confirmed, the event loop should only
 read frames. So the step and its confirmations are handled together when all have arrived, in their order. The thread of

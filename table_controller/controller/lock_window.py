@@ -1,4 +1,4 @@
-"""The time in which bet sensors are being locked: signs and pages wait, so that the event loop is free."""
+"""Defers signs and pages while bet sensors are being locked, so that the event loop is free."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps of a return to service, as a state machine. Steps are completed in order, each by its own evidence.
+"""Which steps a return to service has, in which order, and which evidence completes each: a state machine.
 
 Every change is an event that is recorded; replaying the events restores the state after an interruption. A fault that
 table staff may clear has fewer steps than a machine fault. The procedure of a machine fault begins automatically, and

@@ -1,4 +1,4 @@
-"""The status of a box: table, slots, permits, meters and second copy.
+"""The status of a box as data: table, slots, permits, meters and second copy.
 
 The panel, the CLI, the metrics page and fault reports all show this status.
 """

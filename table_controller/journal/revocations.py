@@ -30,7 +30,7 @@ class _SnapshotFields(msgspec.Struct, frozen=True):
 
 
 class _EventFields(msgspec.Struct, frozen=True):
-    """The fields that are read here: the replaced key of an enrolment, the keys of a revocation list."""
+    """The fields that are read here: the replaced key of an enrollment, the keys of a revocation list."""
 
     type: str
     replaces: tuple[str, str] | None = None

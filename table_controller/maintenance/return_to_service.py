@@ -1,4 +1,4 @@
-"""The return to service of each faulted machine of a box: the steps that must be completed, and their evidence.
+"""Runs the return to service of each faulted machine at a live box; `diagnosis.return_steps` has the steps.
 
 Each completed step is recorded twice: with the fault report, for technicians, and in the journal. The procedure begins
 with the fault. The core learns the next step from `ReturnStepChanged` and keeps the machine out of service until the

@@ -1,4 +1,4 @@
-"""Betting: opening a round, no more bets, and the lock-out until the bets are latched and their chips collected."""
+"""Betting: open a round, no more bets, lock-out (its time limit, undecided seats), latched bets, collected chips."""
 
 from __future__ import annotations
 

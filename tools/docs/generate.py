@@ -236,7 +236,9 @@ _CONSTANTS: Final[dict[ModuleType, dict[str, str]]] = {
         "MAX_BACKOFF": "times", "REPLY_RTOS": "retransmission times", "HEARTBEAT_S": "s", "SILENCE_LIMIT_S": "s",
         "HOST_HEARTBEAT_S": "s", "PROBE_AFTER_S": "s", "PROBE_EVERY_S": "s",
     },
-    rtt_estimator: {"ACK_DELAY_S": "s", "MIN_RTO_S": "s", "MAX_RTO_S": "s", "FIRST_RTO_S": "s", "REMEMBERED_SENDS": "frames"},
+    rtt_estimator: {
+        "ACK_DELAY_S": "s", "MIN_RTO_S": "s", "MAX_RTO_S": "s", "FIRST_RTO_S": "s", "REMEMBERED_SENDS": "frames",
+    },
     commands: {"REMEMBERED": "commands", "ACCEPT_TIMEOUT_S": "s", "SETTLE_QUIET_S": "s", "MAX_ASKS": "questions"},
     driver: {"REPLY_TIMEOUT_S": "s"},
 }  # fmt: skip

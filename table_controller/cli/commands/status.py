@@ -1,4 +1,4 @@
-"""`pitbox status`: prints the state of a running box, as text or JSON."""
+"""`pitbox status`: writes the status of a running box line by line, or as JSON."""
 
 from __future__ import annotations
 

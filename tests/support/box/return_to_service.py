@@ -1,4 +1,4 @@
-"""A running box with dossiers: a fault of its shuffler, and the repair step by step."""
+"""A running box with fault reports: a fault of its shuffler, and the repair step by step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of irregular events of a minimal table, and their moves. Regular moves are in `moves`."""
+"""The kinds of irregular events of a minimal table, and their moves. Regular moves are in `search_moves`."""
 
 from __future__ import annotations
 

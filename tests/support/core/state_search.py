@@ -1,4 +1,4 @@
-"""Searches every state that a tiny table can reach, breadth first; `moves` defines the possible events.
+"""Searches every state that a tiny table can reach, breadth first; `search_moves` defines the possible events.
 
 A monitor checks every step. Some steps are taken twice from the same snapshot and must decide the same.
 """

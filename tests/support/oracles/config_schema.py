@@ -1,4 +1,4 @@
-"""A small JSON Schema validator: the keywords of the wire schema, and an error for any other."""
+"""A small JSON Schema validator: the keywords that the configuration schema uses, and an error for any other."""
 
 from __future__ import annotations
 
