@@ -25,9 +25,10 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 # Packages come from a lock file: pinned versions, and only files whose hash is listed. pip's own configuration chooses
-# the index. The last step installs pitbox itself, with the pinned build backend.
+# the index. The last step installs pitbox itself, with the pinned build backend; the
+# entry points that an earlier version left in the tree would hide the new ones.
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
-ITSELF  = $(INSTALL) --no-deps --no-build-isolation --editable .
+ITSELF  = rm -rf pitbox.egg-info && $(INSTALL) --no-deps --no-build-isolation --editable .
 
 # One stamp per lock file, so that the demo does not wait for the test tools.
 $(VENV)/.demo: $(BIN)/python pyproject.toml requirements/demo.txt
