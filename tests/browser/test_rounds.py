@@ -31,7 +31,7 @@ async def play(stage: Any, page: Any) -> None:
     """Play one round with the dealer's page alone, from open to idle."""
     await page.click("[data-act=open_round]")
     await page.wait_for_selector("[data-act=no_more_bets]")
-    bets = (1, 2, 4) if stage.house.controller.table.context.progressive else ()
+    bets = (1, 2, 4) if stage.house.controller.table.context.has_progressive else ()
     for seat in bets:
         stage.house.machines[f"bet_sensor.{seat}"].inject("place_bet")
     for seat in bets:
