@@ -14,7 +14,7 @@ import pytest
 
 from firmware_bridge.errors import BadRulebook
 from table_controller import rulebook
-from table_controller.cli import USAGE, main
+from table_controller.cli import main
 from table_controller.rulebook import loader
 from table_controller.rulebook.cards import JOKER, parse_cards
 from table_controller.rulebook.games.asia_poker import payback as asia_payback
@@ -299,20 +299,6 @@ def test_broken_published_figures_are_found(monkeypatch: pytest.MonkeyPatch, old
 # --- the command ------------------------------------------------------------------------------------------------------
 
 
-def test_one_wager_on_the_command_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    assert main(["payback", "686a"]) == 0
-    shown = capsys.readouterr().out
-    assert "686a-main   98.950      98.95        0.000" in shown
-    assert "686a-bonus  94.395      94.393       +0.002" in shown
-    assert main(["payback", "over_under", "under_18"]) == 0
-    assert "686a-bonus" not in capsys.readouterr().out
-    assert main(["payback", "face_up_pai_gow", "face_up_pai_gow_poker", "--rounds", "20", "--seed", "3"]) == 0
-    shown = capsys.readouterr().out
-    assert "±" in shown
-    assert "simulated, 20 rounds of six players, seed 3" in shown
-
-
 def test_paybacks_as_data(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["payback", "686a", "bonus", "--json"]) == 0
     (entry,) = json.loads(capsys.readouterr().out)
@@ -322,21 +308,6 @@ def test_paybacks_as_data(capsys: pytest.CaptureFixture[str]) -> None:
         94.394772,
     )
     assert Fraction(entry["computed"]) == recorded("686a-bonus")
-
-
-@pytest.mark.parametrize(
-    ("words", "output"),
-    [
-        (("687b",), "there is no game 687b"),
-        (("687a", "bonus"), "DJ Wild Stud Poker has no wager bonus; it has ante"),
-        (("687a", "--rounds", "1"), "--rounds 1: at least 2"),
-    ],
-)
-def test_wagers_without_a_computed_payback(
-    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], output: str
-) -> None:
-    assert main(["payback", *words]) == USAGE
-    assert output in capsys.readouterr().err
 
 
 def test_every_wager_of_every_game_belongs_to_one_study() -> None:

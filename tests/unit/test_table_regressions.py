@@ -32,8 +32,7 @@ CONTINUOUS: dict[str, Any] = {
 }  # fmt: skip
 # Numbers are drawn, and no bets are sensed.
 GENERATOR: dict[str, Any] = {
-    "start": "rng", "slots": {"shuffler.1": "shuffler", "shoe.1": "shoe", "rng.1": "rng"}, "wagers": [],
-    "paytables": {},
+    "start": "rng", "wagers": [], "paytables": {}, "slots": {"shuffler.1": "shuffler", "shoe.1": "shoe", "rng.1": "rng"}
 }  # fmt: skip
 
 
@@ -389,9 +388,7 @@ def test_a_round_is_no_longer_in_doubt_after_a_machine_count_or_two_hand_counts(
 
 
 @pytest.mark.parametrize("kind", [{}, CONTINUOUS])
-def test_a_shoe_whose_cover_card_comes_out_before_its_first_round_is_collected_and_shuffled(
-    kind: dict[str, Any],
-) -> None:
+def test_a_shoe_whose_cover_card_comes_before_its_first_round_is_collected_and_shuffled(kind: dict[str, Any]) -> None:
     """No round opened from it and no question was asked: only a floorperson's order helped."""
     floor = IdealTable("over_under", **kind).start(*(["blue"] if kind else ["blue", "red"]))
     batch = floor.deck(floor.state.slots["shuffler.1" if kind else "shoe.1"].deck or "")

@@ -43,20 +43,13 @@ CHOICES: Final[dict[str, dict[str, Any]]] = {
     "saigon_5_card": _MACHINES,
     "over_under": {"dealing": "dealing_shoe", "shuffler": "batch", "shuffler_counts": True, "two_decks": True},
     "dj_wild": _MACHINES,
-    "face_up_pai_gow": {
-        **_MACHINES,
-        "wagers": ["progressive"],
-        "paytables": {"progressive": "688a-progressive-1"},
-    },
+    "face_up_pai_gow": {**_MACHINES, "wagers": ["progressive"], "paytables": {"progressive": "688a-progressive-1"}},
 }
 # Further choices of a progressive that the regulation leaves open.
 WILD_PROGRESSIVE: Final[dict[str, Any]] = {
-    "wagers": ["progressive"],
-    "paytables": {"progressive": "687a-progressive-1"},
-    "progressive_rate_bp": 1500,
-    "folded_progressive": True,
-    "settings": {"envy_paid_to": "progressive_bettors", "stake_returned": "no"},
-}
+    "wagers": ["progressive"], "paytables": {"progressive": "687a-progressive-1"}, "progressive_rate_bp": 1500,
+    "folded_progressive": True, "settings": {"envy_paid_to": "progressive_bettors", "stake_returned": "no"},
+}  # fmt: skip
 # A table without machines: no shuffler, and a shoe that is no device.
 NO_MACHINES: Final[dict[str, Any]] = {"shuffler": "none", "shuffler_counts": False, "two_decks": False}
 
