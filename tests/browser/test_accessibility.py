@@ -17,7 +17,7 @@ from tests.support.box.page_checks import check_page
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.realtime, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.realtime, pytest.mark.timeout(900)]
 
 
 async def _tab_to(page: Any, selector: str) -> None:

@@ -13,13 +13,13 @@ from simulators.casino.panel import run_hands
 from simulators.casino.remote_table import RemoteTable
 from simulators.casino.table_layout import BENCH_PIN
 from table_controller.table import state_machines as mc
-from tests.support.box.browsers import SCREEN, chromium
+from tests.support.box.browsers import PATIENCE, SCREEN, chromium
 from tests.support.box.running_box import RunningBox
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.realtime, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.realtime, pytest.mark.timeout(900)]
 
 
 def _free_port() -> int:
@@ -40,7 +40,7 @@ async def test_a_page_comes_back_after_its_box_was_killed(tmp_path: Path) -> Non
             await table.until_quiescent()
             await table.bring_deck("blue")
             page = await browser.new_page(viewport=SCREEN)
-            page.set_default_timeout(60_000)
+            page.set_default_timeout(PATIENCE * 1000)
             for _ in range(300):  # the panel begins after the table
                 if "panel: http" in box.log_text():
                     break

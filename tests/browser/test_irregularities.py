@@ -18,7 +18,7 @@ from tests.support.box.browsers import chromium, serve_table, show_credential, s
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.realtime, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.realtime, pytest.mark.timeout(900)]
 
 
 MACHINE = '[data-machine="shuffler.1"]'

@@ -16,7 +16,7 @@ from tests.support.box.page_checks import check_page
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.realtime, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.realtime, pytest.mark.timeout(900)]
 
 
 async def test_an_open_sign_page_proves_that_the_meter_is_visible_and_a_closed_one_does_not(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tests.support.box.page_checks import check_page
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.realtime, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.realtime, pytest.mark.timeout(900)]
 
 MACHINE = '[data-machine="shuffler.1"]'
 BANNER = ".testing:not(.hidden):has-text('TEST MODE: Shuffler 1')"
