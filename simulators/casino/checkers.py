@@ -64,14 +64,14 @@ class TableCheckers:
     def step(self, event: ev.Event, decisions: list[Decision]) -> None:
         """Check one durable step; after a power cut, first the steps that were on disk but never reported."""
         if isinstance(event, ev.BoxStarted):
-            for unseen in self._untold(event):
+            for unseen in self._unobserved_steps(event):
                 if _DEALING in unseen.decisions:
                     back = self.casino.truth.deck_back_in("shoe.1")
                     self.casino.dealt_rounds.append((self.rounds.number, back, self.casino.is_deck_whole(back)))
                 self._step(unseen.event, unseen.decisions)
         self._step(event, decisions)
 
-    def _untold(self, started: ev.BoxStarted) -> list[rec.StepRecord]:
+    def _unobserved_steps(self, started: ev.BoxStarted) -> list[rec.StepRecord]:
         """Return the steps that were durable before a start and were never reported."""
         on_disk = [record for record in getattr(self.casino.disk, "records", ()) if record.kind == rec.STEP]
         for at in range(len(on_disk) - 1, self.figures["steps"] - 1, -1):

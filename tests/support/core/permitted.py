@@ -254,7 +254,7 @@ def _service(state: str) -> Callable[[RequestedAct], None]:
     return tweak
 
 
-def _on_the_way_back(asked: RequestedAct) -> None:
+def _during_return_to_service(asked: RequestedAct) -> None:
     _slot(asked).return_procedure = ReturnProcedure(4, "one card")
 
 
@@ -384,7 +384,7 @@ OBJECTIONS: Final[dict[str, Callable[[RequestedAct], None]]] = {
     "hand_without_shuffler": _set(shuffling="hand"),
     "button_barred": _set(shuffling="hand"),
     "not_cleared": _service(FAULTED),
-    "steps_open": _on_the_way_back,
+    "steps_open": _during_return_to_service,
     "holds_cards": _deck_inside,
     "irregularity": _irregular,
     "any_irregularity": _irregular,
