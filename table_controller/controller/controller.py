@@ -1,8 +1,8 @@
 """The single writer: `submit` is the only caller of the core, and decisions are carried out in their order.
 
-Fail-safe commands are sent in the same call that decided them; `hold` then keeps the event loop free until the machines
-have confirmed. Everything else waits until the step is on disk: followers get the step, and permissive commands are
-sent if they are still permitted at that moment.
+Locks are written in the call that decided them, stops on the next turn of the event loop; `confirmation_batch` then
+keeps the loop free until the machines have confirmed. Everything else waits until the step is on disk: followers get
+the step, and permissive commands are sent if they are still permitted at that moment.
 """
 
 from __future__ import annotations
