@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any, Final, Union
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from msgspec import inspect as mi
@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 
 _OUTER: Final = "table_controller."
 _STEP: Final = msgspec.defstruct(
-    "Step",
-    [("event", Union[rec.EVENTS]), ("decisions", list[Union[rec.DECISIONS]])],  # type: ignore[valid-type] # noqa: UP007
-    module=rec.__name__,
+    "Step", [("event", rec.Event), ("decisions", list[rec.Decision])], module=rec.__name__
 )
 # Files that carry no version of their own: their names must not change.
 UNVERSIONED: Final = "unversioned"
