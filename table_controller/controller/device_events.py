@@ -17,6 +17,8 @@ from table_controller.table import events as ev
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from devices.service import ReportTrigger
+
 # Reason of the shaker -> irregularity of a roll that does not count; any other reason means too few shakes.
 _NO_ROLL: Final = {
     shaker.Reason.DIE_NOT_FLAT: "dice_not_flat",
@@ -155,10 +157,10 @@ _BY_KIND: Final[dict[str, Callable[[str, Any], Iterator[ev.Event]]]] = {
 _PROGRESS: Final = frozenset({shuffler.Progress, shoe.Progress})
 
 
-def translate(slot: str, kind: str, trigger: str | None, event: Any) -> list[ev.Event]:
+def translate(slot: str, kind: str, trigger: ReportTrigger | None, event: Any) -> list[ev.Event]:
     """Return the events of the core for one event of a driver: first the change of the slot, then the event itself."""
     events: list[ev.Event] = []
-    if trigger in ("appear", "vanish", "verify", "doubt", "fault"):
-        events.append(ev.SlotChanged(slot, trigger))  # type: ignore[arg-type]
+    if trigger is not None:
+        events.append(ev.SlotChanged(slot, trigger))
     maker = None if type(event) in _PROGRESS else _BY_KIND.get(kind)
     return events + list(maker(slot, event)) if maker else events

@@ -31,7 +31,7 @@ _ASKED: Final[dict[tuple[str, str], list[dict[str, Any]]]] = {}
 def devices(box: Box, table: Table | None) -> list[dict[str, Any]]:
     """Return every machine, with why it cannot be used and what a technician may order."""
     return [
-        _device(slot, table)
+        _device(slot, box.service_state(name), table)
         | {"testing": box.testing.get(name), "orders": _orders(slot, orders_of(box, name)), "test": _test(box, name)}
         for name, slot in box.slots.items()
     ]
@@ -88,9 +88,8 @@ def _signature(method: Any) -> list[dict[str, Any]]:
     return asked
 
 
-def _device(slot: Slot[Any, Any], table: Table | None) -> dict[str, Any]:
+def _device(slot: Slot[Any, Any], state: str, table: Table | None) -> dict[str, Any]:
     known = None if table is None else table.state.slots.get(slot.name)
-    state = slot.service.state if known is None else known.state
     reported = slot.driver.reported
     hello = None if reported is None else reported.hello
     return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.service import ABSENT, FAULTED, SIGNED, UNSIGNED, UNVERIFIED
+from devices.service import FAULTED, UNVERIFIED, report_counts
 from table_controller.table import events as ev
 from table_controller.table import meter_visibility, restart, shuffling, stub
 from table_controller.table import state_machines as mc
@@ -70,12 +70,8 @@ def is_duplicate_report(c: Context, event: ev.Event) -> bool:
 def on_slot_changed(c: Context, event: ev.SlotChanged) -> None:
     """A device's link or report changed: update its service state, and open a hold if its cards are in doubt."""
     slot = c.state.slots[event.slot]
-    unsettled = any(i.slot == event.slot and i.unknown for i in c.state.commands.values())
-    if event.trigger == "verify" and (slot.state != UNVERIFIED or unsettled or slot.return_procedure is not None):
-        return
-    if event.trigger == "doubt" and slot.state in (ABSENT, UNSIGNED, SIGNED):
-        return
-    if event.trigger == "fault" and slot.state == ABSENT:
+    in_doubt = any(i.slot == event.slot and i.unknown for i in c.state.commands.values())
+    if not report_counts(slot.state, event.trigger, unsettled=in_doubt or slot.return_procedure is not None):
         return
     seen = slot.kind == "meter_sign" and c.is_meter_visible
     c.fire_slot(event.slot, event.trigger)
