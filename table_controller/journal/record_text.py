@@ -165,7 +165,7 @@ def _any(d: dict[str, Any]) -> str:
     return f"{to_words(str(d.get('type', '?')))}: {_details(d)}"
 
 
-def _writer(kind: type[de.Decision]) -> Callable[[dict[str, Any]], str]:  # noqa: C901 - a short case each
+def _writer(kind: type[de.Decision]) -> Callable[[dict[str, Any]], str]:
     """Return what writes a type of decision as text; mypy fails if a type is missing here."""
     if issubclass(kind, de.Command):
         return _command

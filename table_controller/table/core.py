@@ -304,7 +304,7 @@ def _card_handler(kind: type[ev.CardEvent]) -> _Handler:  # noqa: C901, PLR0912 
     assert_never(kind)
 
 
-def _device_handler(kind: type[ev.DeviceEvent]) -> _Handler:  # noqa: C901, PLR0912 - a short case each
+def _device_handler(kind: type[ev.DeviceEvent]) -> _Handler:  # noqa: PLR0912 - a short case each
     """Return the handler of one type of event: what other devices report."""
     if issubclass(kind, ev.SlotChanged):
         return _typed(kind, service.on_slot_changed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from devices.service import FAULTED, UNVERIFIED, report_counts
 from table_controller.table import events as ev
@@ -50,7 +50,7 @@ def is_duplicate_report(c: Context, event: ev.Event) -> bool:
     if type(event) not in _OUT_ONCE:
         return False
     acts, trigger = _OUT_ONCE[type(event)]
-    name: str = event.slot  # type: ignore[attr-defined]
+    name = cast("ev.StackOut | ev.StubOut | ev.DeckGivenOut", event).slot
     orders = [issued for issued in c.state.commands.values() if issued.slot == name and issued.act in acts]
     if not orders or not all(issued.is_result_reported for issued in orders):
         for issued in orders:

@@ -93,7 +93,7 @@ def map_step(event: Event, decisions: list[Decision], round_: int) -> MappedEven
     return MappedEvent(round_, type(event).__name__, who.role if isinstance(who, ev.Person) else "", tuple(items))
 
 
-def _items(decision: Decision, round_: int) -> tuple[it.AnyItem, ...]:  # noqa: C901, PLR0912 - a short case each
+def _items(decision: Decision, round_: int) -> tuple[it.AnyItem, ...]:  # noqa: PLR0912 - a short case each
     """Return what is published about a decision; nothing if only devices or people at the table need it."""
     match decision:
         case d.StateChanged():

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 
 from devices.driver_events import LinkDown
-from devices.service import Service
 from devices.kinds import kind_named
 from devices.message_registry import all_messages
+from devices.service import Service
 from firmware_bridge import frame as fr
 from firmware_bridge.capture import CaptureFile, read_capture
 from firmware_bridge.errors import PitboxError

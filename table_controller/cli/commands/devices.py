@@ -106,9 +106,7 @@ async def _ask_all(config: TableConfig, seconds: float) -> list[SlotResult]:
             await slot.close()
 
 
-def _slot(
-    slot: SlotConfig, config: TableConfig, service: Service, answered: asyncio.Future[None]
-) -> Slot[Any, Any]:
+def _slot(slot: SlotConfig, config: TableConfig, service: Service, answered: asyncio.Future[None]) -> Slot[Any, Any]:
     def on_event(event: Any) -> None:
         service.apply_report(asked.kind.trigger(event), unsettled=bool(asked.view.unsettled))
         if isinstance(event, Reported | LinkDown) and not answered.done():
