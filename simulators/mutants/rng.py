@@ -166,7 +166,7 @@ def fails_with_a_number(board: Any, real: Real, command: int, outcome: Outcome, 
 
 
 row("RN-21", "biased-passes", "Its self-test does not look for a sample that comes too often.",
-    method("firmware._test_noise", lambda _, real: R.NONE if (found := real()) is R.NOISE_BIASED else found),
+    method("firmware._test_noise", lambda _, real: R.NONE if (reason := real()) is R.NOISE_BIASED else reason),
 )  # fmt: skip
 row("RN-22", "dead-is-stuck", "It calls a dead source stuck.",
     method("firmware._latch", lambda _, real, reason: real(R.NOISE_STUCK if reason is R.NOISE_DEAD else reason)),
