@@ -15,7 +15,7 @@ import pytest
 from firmware_bridge.errors import BadRulebook
 from table_controller import rulebook
 from table_controller.cli import main
-from table_controller.rulebook import loader
+from table_controller.rulebook import registry
 from table_controller.rulebook.cards import JOKER, parse_cards
 from table_controller.rulebook.games.asia_poker import payback as asia_payback
 from table_controller.rulebook.games.dj_wild import hands, payback
@@ -289,10 +289,11 @@ def test_two_pair_at_nine_to_one_would_meet_saigons_stated_hold() -> None:
     ],
 )
 def test_broken_published_figures_are_found(monkeypatch: pytest.MonkeyPatch, old: str, new: str) -> None:
-    text = loader.read("published.toml").decode()
+    name = "686a/published.toml"
+    text = registry.read(name).decode()
     assert old in text
-    monkeypatch.setattr(published, "read", lambda _: text.replace(old, new, 1).encode())
-    with pytest.raises(BadRulebook, match=r"published\.toml"):
+    monkeypatch.setattr(published, "read", lambda of: text.replace(old, new, 1).encode() if of == name else b"")
+    with pytest.raises(BadRulebook, match=r"686a/published\.toml"):
         published.published.__wrapped__()
 
 

@@ -19,7 +19,7 @@ from table_controller.rulebook.payback import hand_counts, simulation
 from table_controller.rulebook.payback.published import Published, published
 from table_controller.rulebook.settlement.terms import first_line, line_pay
 from table_controller.rulebook.texts import paytables
-from table_controller.rulebook.vocabulary import GAMES
+from table_controller.rulebook.registry import GAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

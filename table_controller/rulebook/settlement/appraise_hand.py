@@ -25,7 +25,7 @@ from table_controller.rulebook.settlement.round_settlement import settle
 from table_controller.rulebook.settlement.terms import SettlementTerms
 from table_controller.rulebook.submission import check_submission
 from table_controller.rulebook.texts import paytables
-from table_controller.rulebook.vocabulary import GAMES
+from table_controller.rulebook.registry import GAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
