@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from table_controller.rulebook.duties import duties
 from table_controller.table.view import START_KINDS
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ def why_sign_needed(rules: Edition, submission: Submission) -> str:
     """Return why players must see the meter on a sign; empty if the table offers no progressive."""
     if rules.progressive is None or rules.progressive.wager not in submission.wagers:
         return ""
-    clause = "688a.2(d), 605a.7" if rules.chapter == "688a" else rules.chapter
+    seen = duties(rules.game).get("meter_seen")
+    clause = ", ".join((*seen, "605a.7")) if isinstance(seen, tuple) else rules.chapter
     return f'rules.wagers has "{rules.progressive.wager}", and its meter is seen from the front of the table ({clause})'
 
 

@@ -23,9 +23,9 @@ from table_controller.rulebook.games.face_up_pai_gow import hands as pai_gow
 from table_controller.rulebook.games.face_up_pai_gow import payback as pai_gow_payback
 from table_controller.rulebook.games.over_under import hands as over_under
 from table_controller.rulebook.games.over_under import payback as three_cards
-from table_controller.rulebook.games.saigon import payback as saigon_payback
+from table_controller.rulebook.games.saigon_5_card import payback as saigon_payback
 from table_controller.rulebook.hands import hand_features
-from table_controller.rulebook.payback import figures, hand_classes, hand_counts, published
+from table_controller.rulebook.payback import figures, hand_classes, hand_counts, published, study
 from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat
 from table_controller.rulebook.settlement.round_settlement import settle
 from tests.support.core.settled_rounds import terms
@@ -327,12 +327,12 @@ def test_the_recorded_counts_come_out_again() -> None:
 
 @pytest.mark.proof
 def test_the_recorded_exact_paybacks_come_out_again_and_every_study_ticks_to_its_end() -> None:
-    effort = figures.Effort(25, 1)
-    results: list[figures.Figure] = []
-    for study in figures.STUDIES:
+    effort = study.Effort(25, 1)
+    results: list[study.Figure] = []
+    for each in figures.select_studies():
         ticks: list[int] = []
-        results += figures.compute_figures(study, effort, ticks.append)
-        assert sum(ticks) == study.steps(effort), study.title
+        results += figures.compute_figures(each, effort, ticks.append)
+        assert sum(ticks) == each.steps(effort), each.title
     again = [
         hand_figures.row(figure)
         for figure in figures.figures_of_wager(results, None, None)
