@@ -77,7 +77,9 @@ class CasinoTable:
         self.patience = ROUND_TIMEOUT_S  # time limit until nobody has anything to do (s)
         self.pace = pace  # factor on the time that people take
         self.edition = edition(game)
-        self.submission = check_submission(self.edition, {"adjacent_boxes": 1} | default_choices(game) | (choices or {}))
+        self.submission = check_submission(
+            self.edition, {"adjacent_boxes": 1} | default_choices(game) | (choices or {})
+        )
         self.truth = DeckTruth(self)
         self.world = World()
         self.seats: tuple[int, ...] = (1, 2, 4, 6)

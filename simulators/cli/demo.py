@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError, UsageError
 from simulators.casino.fault_schedule import FAULT_LEVELS
-from table_controller.rulebook import GAMES
 from simulators.cli.jobs import RoundProgress, add_jobs, read_jobs
 from table_controller.cli import INTERRUPTED
+from table_controller.rulebook import GAMES
 
 if TYPE_CHECKING:
     import argparse

@@ -57,9 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     models = "\n".join(f"  {name:22s} {model.description}" for name, model in MODELS.items())
     up.epilog = f"models:\n{models}\n\n{up.epilog}"
     up.add_argument("model", choices=[*MODELS, TABLE], metavar="MODEL", help=f"one of the models below, or {TABLE}")
-    up.add_argument(
-        "--game", choices=GAMES, default="face_up_pai_gow", help=f"with {TABLE}: the game of the table"
-    )
+    up.add_argument("--game", choices=GAMES, default="face_up_pai_gow", help=f"with {TABLE}: the game of the table")
     up.add_argument(
         "--start", choices=list(START_DEVICES), help=f"with {TABLE}: how the starting position is determined"
     )

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import UsageError
 from simulators.casino.fault_schedule import FAULT_LEVELS
-from table_controller.rulebook import GAMES
 from simulators.cli.jobs import RoundProgress, add_jobs, read_jobs
+from table_controller.rulebook import GAMES
 
 if TYPE_CHECKING:
     import argparse

@@ -11,13 +11,13 @@ from table_controller.rulebook.registry import CHAPTERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from types import ModuleType
 
     from table_controller.rulebook.cards import Card
     from table_controller.rulebook.hands.house_way import HouseWay
     from table_controller.rulebook.settlement.dealt_round import DealtRound, HandSetting, Seat, SetHand, WagerResult
     from table_controller.rulebook.settlement.terms import SettlementTerms
 
-_GAMES = "table_controller.rulebook.games"
 T = TypeVar("T")
 
 
@@ -63,20 +63,19 @@ class GameRules(NamedTuple):
 @cache
 def game_rules(game: str) -> GameRules:
     """Return how a game's hands and wagers are judged; BadRulebook if its folder does not say so."""
-    return provided(game, "rules", "RULES", GameRules)
+    return provided(game, lambda: import_module(f"table_controller.rulebook.games.{game}.rules"), "RULES", GameRules)
 
 
-def provided(game: str, module: str, name: str, kind: type[T]) -> T:
-    """Return what a module in a game's folder provides by a name."""
-    if game not in CHAPTERS:
-        raise KeyError(game)
-    path = f"{_GAMES}.{game}.{module}"
+def provided(game: str, load: Callable[[], ModuleType], name: str, kind: type[T]) -> T:
+    """Return what a module in a game's folder defines by a name; KeyError for an unknown game."""
+    chapter = CHAPTERS[game]
     try:
-        provided: Any = getattr(import_module(path), name, None)
+        module = load()
     except ModuleNotFoundError as error:
-        if error.name is None or not path.startswith(error.name):
+        if error.name is None or not error.name.startswith(__package__):
             raise
-        raise BadRulebook(f"chapter {CHAPTERS[game]} needs rulebook/games/{game}/{module}.py") from error
-    if not isinstance(provided, kind):
-        raise BadRulebook(f"rulebook/games/{game}/{module}.py must define {name}: {kind.__name__}")
-    return provided
+        raise BadRulebook(f"chapter {chapter} has no code: {error.name.replace('.', '/')}.py is missing") from error
+    defined: Any = getattr(module, name, None)
+    if not isinstance(defined, kind):
+        raise BadRulebook(f"{module.__name__} must define {name}, a {kind.__name__}")
+    return defined

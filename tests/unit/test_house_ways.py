@@ -10,11 +10,11 @@ from firmware_bridge.errors import BadSubmission
 from table_controller import rulebook
 from table_controller.rulebook import check_submission, edition
 from table_controller.rulebook.cards import JOKER, NOTATION, parse_cards
+from table_controller.rulebook.game_rules import game_rules
 from table_controller.rulebook.games.asia_poker import hands as asia
 from table_controller.rulebook.games.asia_poker import house_way as asia_house_way
 from table_controller.rulebook.games.face_up_pai_gow import hands as pai_gow
 from table_controller.rulebook.games.face_up_pai_gow import house_way as pai_gow_house_way
-from table_controller.rulebook.game_rules import game_rules
 from table_controller.rulebook.games.saigon_5_card import hands as saigon
 from table_controller.rulebook.games.saigon_5_card import house_way as saigon_house_way
 from table_controller.rulebook.hands import house_way

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
 def studies_of(game: str) -> tuple[Study, ...]:
     """Return the studies of a game: STUDIES of `games/<game>/payback.py`."""
-    studies = provided(game, "payback", "STUDIES", tuple)
+    studies: tuple[Study, ...] = provided(
+        game, lambda: import_module(f"table_controller.rulebook.games.{game}.payback"), "STUDIES", tuple
+    )
     assert all(isinstance(study, Study) for study in studies), f"STUDIES of {game} has something else than studies"
     return studies
 

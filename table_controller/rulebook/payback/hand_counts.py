@@ -88,7 +88,9 @@ def _seven_cards(tick: Tick) -> SevenCards:
                 tallies.limited[limited[key] | by_suit | _MATCH_BIT] += multiplicity // 3
                 tallies.fully_wild[wild[key] | by_suit | _MATCH_BIT] += multiplicity // 3
                 multiplicity -= multiplicity // 3
-            tallies.limited[limited[key] | by_suit | hand_features.special_features(pattern.held, joker)] += multiplicity
+            tallies.limited[limited[key] | by_suit | hand_features.special_features(pattern.held, joker)] += (
+                multiplicity
+            )
             tallies.fully_wild[wild[key] | by_suit] += multiplicity
             if number % _EVERY == 0:
                 tick(min(_EVERY, SEVEN_STEPS - number))

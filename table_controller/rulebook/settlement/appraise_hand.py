@@ -13,12 +13,12 @@ from firmware_bridge.errors import BadHand
 from table_controller.rulebook import cards as notation
 from table_controller.rulebook.game_rules import game_rules
 from table_controller.rulebook.loader import edition
+from table_controller.rulebook.registry import GAMES
 from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, SetHand, WagerResult
 from table_controller.rulebook.settlement.round_settlement import settle
 from table_controller.rulebook.settlement.terms import SettlementTerms
 from table_controller.rulebook.submission import check_submission
 from table_controller.rulebook.texts import paytables
-from table_controller.rulebook.registry import GAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from table_controller.journal.chain import Record
 
 # Further choices of each game.
-GAMES: Final[dict[str, dict[str, Any]]] = {game: WILD_PROGRESSIVE if game == "dj_wild" else {} for game in rulebook.GAMES}
+GAMES: Final[dict[str, dict[str, Any]]] = {
+    game: WILD_PROGRESSIVE if game == "dj_wild" else {} for game in rulebook.GAMES
+}
 PROGRESSIVE: Final = ("dj_wild", "face_up_pai_gow")
 # An evening in 2031, and a second for every record (ns).
 _EVENING: Final = 1_931_544_000_000_000_000

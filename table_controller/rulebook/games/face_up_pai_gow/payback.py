@@ -184,11 +184,11 @@ def _main(effort: Effort, tick: Tick) -> Iterator[Figure]:
 
 
 def _ace_high(_: Effort, tick: Tick) -> Iterator[Figure]:
-    found = ace_high_chances()
+    results = ace_high_chances()
     chances = {
-        "both_ace_high": found.both,
-        "dealer_ace_high_with_joker": found.dealer_with_joker,
-        "dealer_ace_high_no_joker": found.dealer_no_joker,
+        "both_ace_high": results.both,
+        "dealer_ace_high_with_joker": results.dealer_with_joker,
+        "dealer_ace_high_no_joker": results.dealer_no_joker,
     }
     for table in tables_of(_GAME, "ace_high"):
         back = sum((chances[line.hand] * return_per_unit(line_pay(line)) for line in table.lines), Fraction(0))

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from table_controller.rulebook.cards import ACE, JOKER
 from table_controller.rulebook.games.saigon_5_card import hands as saigon
 from table_controller.rulebook.payback.hand_counts import FIVE_METHOD, FIVE_STEPS, five_cards
-from table_controller.rulebook.payback.study import PAIRS_METHOD, Figure, Study, at_odds, return_per_unit, steps, tables_of
+from table_controller.rulebook.payback.study import (
+    PAIRS_METHOD,
+    Figure,
+    Study,
+    at_odds,
+    return_per_unit,
+    steps,
+    tables_of,
+)
 from table_controller.rulebook.settlement.terms import line_pay
 
 if TYPE_CHECKING:
