@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 START_TIMEOUT_S: Final = 30.0
 # Time limit for any reaction of a box and its machines, even on a busy computer (s).
 WAIT_TIMEOUT_S: Final = 120.0
-_LOOK: Final = 0.02
+# How often is looked whether a box answers (s).
+LOOK_S: Final = 0.02
 
 
 class RemoteDriver:
@@ -283,4 +284,4 @@ class RemoteTable(CasinoTable):
                 with suppress(NoBox):
                     await self.box.connect(self.socket, self.folder / "data" / "journal")
                     return
-                await asyncio.sleep(_LOOK)
+                await asyncio.sleep(LOOK_S)
