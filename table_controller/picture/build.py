@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from table_controller.controller.kinds import CONTROLLER_KINDS
+from table_controller.controller.kinds.controller_kind import COMMON_PERMITS
 from table_controller.picture import types as p
 from table_controller.table import shuffling
 from table_controller.table import state_machines as mc
+from table_controller.table.betting import seat_of
 from table_controller.table.dealing import places_dealt
 from table_controller.table.decisions import Prompt
 from table_controller.table.state import Hold, IssuedCommand, Progressive, Round, SlotState
@@ -21,15 +24,6 @@ if TYPE_CHECKING:
     from table_controller.journal.hit_log import LoggedHit
     from table_controller.table.core import Table
 
-# The permits of a picture, by kind of device.
-_ACTS: Final[dict[str, tuple[Any, ...]]] = {
-    "shuffler": ("shuffle", "eject", "clear_out", "return_to_service", "test"),
-    "shoe": ("load", "dispense", "start_round", "give_stub", "return_to_service", "test"),
-    "shaker": ("arm_dice", "return_to_service", "test"),
-    "rng": ("draw", "return_to_service", "test"),
-    "bet_sensor": ("light", "unlock", "return_to_service", "test"),
-}
-_ANY: Final = ("return_to_service", "test")
 _BEFORE_THE_DEAL: Final = (mc.IDLE, mc.BETTING, mc.NO_MORE_BETS, mc.LOCKED, mc.STARTING_POSITION)
 
 
@@ -121,10 +115,11 @@ def _permits(table: Table) -> list[p.PermitPicture]:
     permits = [p.PermitPicture("open_bets", table.permit("open_bets", deck=deck), deck=deck)]
     for name, slot in table.state.slots.items():
         held = table.deck_at(name)
-        seat = int(name.rpartition(".")[2]) if slot.kind == "bet_sensor" else None
+        kind = CONTROLLER_KINDS[slot.kind]
+        seat = seat_of(name) if kind.is_at_seats else None
         permits += [
             p.PermitPicture(act, table.permit(act, name, held, seat=seat), name, held)
-            for act in _ACTS.get(slot.kind, _ANY)
+            for act in (*kind.permits, *COMMON_PERMITS)
         ]
     return permits
 
