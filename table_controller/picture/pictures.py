@@ -122,7 +122,7 @@ def _phase(box: Box) -> str:
 
 
 def _machine(box: Box, slot: Slot[Any, Any], table: p.TablePicture | None) -> p.MachinePicture:
-    known = p.SlotPicture(slot.kind.name, slot.service.state) if table is None else table.slots[slot.name]
+    known = p.SlotPicture(slot.kind.name, box.service_state(slot.name)) if table is None else table.slots[slot.name]
     hello = slot.driver.reported.hello if slot.driver.reported is not None else None
     # The machine may be good, but the box is locked.
     state = p.LOCKED if known.state == IN_SERVICE and box.cause is not None else known.state
