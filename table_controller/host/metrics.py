@@ -63,11 +63,11 @@ def _lines(status: BoxStatus) -> Iterator[str]:
     yield from _head("task_restarts", "restarts of a background task after a failure", "counter")
     for task in status.tasks:
         yield _line("task_restarts", task.restarts, task=task.name)
-    yield from _surroundings(status)
+    yield from _uplink_and_notices(status)
     yield from _of_table(status)
 
 
-def _surroundings(status: BoxStatus) -> Iterator[str]:
+def _uplink_and_notices(status: BoxStatus) -> Iterator[str]:
     yield from _head("uplink_configured", "whether a broker is configured")
     yield _line("uplink_configured", int(status.uplink is not None))
     if status.uplink is not None:

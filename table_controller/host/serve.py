@@ -22,8 +22,8 @@ from table_controller.controller.clock import BoxClock
 from table_controller.host.configured_plan import plan_of
 from table_controller.host.data_folder import FAULT_REPORTS, DataFolder, former_files
 from table_controller.host.self_check import (
+    check_ports_and_disk,
     check_software,
-    check_surroundings,
     compare_installation,
     describe_files,
     watch_approval,
@@ -105,7 +105,8 @@ async def _serve(config: TableConfig, data: DataFolder, services: BackgroundServ
     box.on_replayed = notifier.extend_start
     box.checks = [check_software(config, box.digests)]
     box.checks += [("keys", sentence) for sentence in settled]
-    box.checks += check_surroundings(box.plan, data.path, box.digests) + [("configuration", w) for w in config.warnings]
+    box.checks += check_ports_and_disk(box.plan, data.path, box.digests)
+    box.checks += [("configuration", warning) for warning in config.warnings]
     for what, result in box.checks:
         log.info("self-check: %s: %s", what, result)
 

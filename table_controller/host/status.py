@@ -14,7 +14,7 @@ from firmware_bridge.version import VERSION
 from table_controller.controller.supervise import TaskState
 from table_controller.host.certificates import Certificate
 from table_controller.host.notices import Notice
-from table_controller.host.surroundings import UplinkStatus
+from table_controller.host.notice_watch import UplinkStatus
 from table_controller.journal.finding_log import LoggedFinding
 from table_controller.journal.hit_log import LoggedHit
 from table_controller.table.decisions import DenialReason, Prompt
@@ -173,7 +173,7 @@ def status_of(box: Box) -> BoxStatus:
     copy = box.copy_state
     copy_problem = None if copy.problem is None else Problem(*copy.problem)
     reach = 0 if copy.ack is None else copy.ack.seq
-    dealer, around = box.dealer(), box.surroundings
+    dealer, around = box.dealer(), box.notice_watch
     return BoxStatus(
         PROTOCOL, VERSION, box.plan.name, box.plan.edition.game, _phase(box), problem_of(box.cause), box.boot,
         0 if controller is None else controller.durable_seq, box.started_ns, box.clock.now()[0],
