@@ -171,11 +171,11 @@ class RemoteBox:
             raise LinkClosed("the box is dark")
         await self.client.request("device", slot=slot, call=call, arguments=arguments, by="tech-1")
 
-    async def do_return_step(self, dossier: int, step: str | None, by: str | None, **more: Any) -> dict[str, Any]:
+    async def do_return_step(self, report: int, step: str | None, by: str | None, **more: Any) -> dict[str, Any]:
         """Complete a return-to-service step of a fault report, or read its progress."""
         if self.client is None:
             raise LinkClosed("the box is dark")
-        reply: dict[str, Any] = await self.client.request("fault", fault_report=dossier, step=step, by=by, **more)
+        reply: dict[str, Any] = await self.client.request("fault", fault_report=report, step=step, by=by, **more)
         return reply
 
     def keep(self) -> None:

@@ -20,7 +20,7 @@ from table_controller.config.check import unusable_settings
 from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
 from table_controller.host.configured_plan import plan_of
-from table_controller.host.data_folder import FAULT_REPORTS, DataFolder, former_files
+from table_controller.host.data_folder import DataFolder, former_files
 from table_controller.host.self_check import (
     check_ports_and_disk,
     check_software,
@@ -134,8 +134,8 @@ async def _serve(config: TableConfig, data: DataFolder, services: BackgroundServ
         await box.begin(open_journal, partial(_copier, box, config))
         _note_start(box, config, settled)
         # A locked box creates no folder for fault reports.
-        if box.controller is not None or ((data.path / FAULT_REPORTS).is_dir() and not data.is_read_only):
-            box.fault_reports = FaultReports(box, data.path / FAULT_REPORTS)
+        if box.controller is not None or (data.fault_reports.is_dir() and not data.is_read_only):
+            box.fault_reports = FaultReports(box, data.fault_reports)
         await _open(control, box)
         for name, work in services.items():
             box.supervise(name, partial(work, box, config))

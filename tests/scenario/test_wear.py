@@ -293,7 +293,7 @@ async def test_a_jam_of_a_running_box_is_in_the_history_with_the_segment_of_its_
 ) -> None:
     table = BoxBench(tmp_path, seed=seed)
     box = await table.start()
-    box.fault_reports = FaultReports(box, tmp_path / "dossiers", threads=False)
+    box.fault_reports = FaultReports(box, tmp_path / "fault-reports", threads=False)
     machine: Any = table.machines["shuffler.1"]
     try:
         machine.inject("jam:segment=lift,card=9")

@@ -143,8 +143,8 @@ async def _happen(case: Case) -> CaseOutcome:
         await _SCRIPTS[case.model](run)
         await run.freezer.close()
         truth = run.truth or run.look()
-        dossier = run.freezer.reports[-1] if run.freezer.reports else None
-        return CaseOutcome(case, dossier, truth)
+        report = run.freezer.reports[-1] if run.freezer.reports else None
+        return CaseOutcome(case, report, truth)
     finally:
         await run.freezer.close()
         await run.device.close()
