@@ -24,7 +24,7 @@ _OPEN: Final = (bet_sensor.State.AWAITING, bet_sensor.State.PLACED)
 
 
 def stop_without_core(slot: Slot[Any, Any], round_: int, number: int) -> Awaitable[Any] | None:
-    """Stop or lock a connected machine without the core; return None if there is nothing to stop."""
+    """Send the stop or lock of a connected machine without the core; return None if there is nothing to stop."""
     driver, kind = slot.driver, slot.kind.name
     if driver.reported is None:
         return None
@@ -56,16 +56,14 @@ class SafeMode:
 
     def _reported(self, name: str, event: Reported) -> None:
         """Stop a device that has reported; lock a sensor that takes bets."""
-        driver, kind = self.slots[name].driver, self.slots[name].kind.name
+        slot, round_ = self.slots[name], 0
+        if slot.kind.name == bet_sensor.KIND:
+            if event.inventory.state not in _OPEN:
+                return
+            round_ = event.inventory.round
         self._next += 1
-        work: Awaitable[Any]
-        if kind in ("shuffler", "shoe"):
-            work = driver.stop(self._next)
-        elif kind == "shaker":
-            work = driver.disarm(self._next)
-        elif kind == bet_sensor.KIND and event.inventory.state in _OPEN:
-            work = driver.lock(event.inventory.round, self._next)
-        else:
+        work = stop_without_core(slot, round_, self._next)
+        if work is None:
             return
         task = asyncio.ensure_future(work)
         self._tasks.add(task)

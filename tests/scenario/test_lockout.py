@@ -288,7 +288,7 @@ async def test_a_lock_overtakes_and_revokes_what_waits_in_the_queue(seed: int) -
         await until_received(seat)
         seat.inject("slow:baud=9600")
         lights = [
-            asyncio.create_task(seat.driver.light(seat.next_id(), m.Light.ACKNOWLEDGED, seat.view.sequence))
+            seat.driver.light(seat.next_id(), m.Light.ACKNOWLEDGED, seat.view.sequence)
             for _ in range(20)
         ]
         await asyncio.sleep(0)

@@ -205,7 +205,7 @@ async def test_a_caller_that_stops_waiting_leaves_the_slot_in_doubt_until_the_re
 ) -> None:
     async with shoe_bench(seed, rung) as b:
         command = b.next_id()
-        stack = asyncio.create_task(b.driver.dispense(command, 10))
+        stack = b.driver.dispense(command, 10)
         await until_moving(b)
         stack.cancel()
         await asyncio.wait({stack})
