@@ -14,7 +14,7 @@ from devices.shoe import messages as sh
 from devices.shuffler import messages as m
 from firmware_bridge.errors import CommandRefused, PitboxError
 from simulators.casino.device_bench import DeviceBench
-from simulators.engine.hosts.memory import MemoryHost
+from simulators.engine.ports.memory import MemoryPort
 from simulators.kinds.shoe.machine import SimulatedManualShoe, SimulatedShoe
 from simulators.kinds.shuffler.card_mover import STRAINED
 from simulators.kinds.shuffler.machine import SimulatedShuffler
@@ -41,7 +41,7 @@ async def watched(machine: Any, keep: st.FaultReportStore | None = None) -> Asyn
     def original(event: Any) -> None:
         freezers[0].handle_device_event(event)
 
-    bench: Any = DeviceBench(machine, kind, MemoryHost(machine).open, capture=ring, on_event=original)
+    bench: Any = DeviceBench(machine, kind, MemoryPort(machine).open, capture=ring, on_event=original)
     freezer = FaultRecorder(
         machine.slot, kind, bench.driver, ring, keep, facts=lambda: {"expected": 53}, wall_ns=lambda: 5
     )

@@ -19,7 +19,7 @@ from firmware_bridge.errors import PitboxError
 from firmware_bridge.handshake import Trust
 from firmware_bridge.messages import DeviceHello
 from simulators.casino.replay import packets_of, replay
-from simulators.engine.hosts.memory import MemoryHost
+from simulators.engine.ports.memory import MemoryPort
 from simulators.engine.machine import approved_firmware
 from simulators.engine.recorded_machine import read_message
 from simulators.engine.virtual_time import run_virtual
@@ -54,7 +54,7 @@ class Recording:
             kept(outgoing, signed, mac)
             self.ring(outgoing, signed, mac)
 
-        host = MemoryHost(self.machine)
+        host = MemoryPort(self.machine)
         self.slot: Slot[Any, Any] = Slot(
             "shuffler.1", kind_named("shuffler"), host.open, trust, self.events.append, capture=both
         )
@@ -175,7 +175,7 @@ async def _evening(kind: str, seed: int, minutes: int) -> tuple[FaultReport, Any
         if freezer.is_recording and not known:
             known.extend((slot.view, slot.service.state))
 
-    slot: Slot[Any, Any] = Slot(f"{kind}.1", kind_named(name), MemoryHost(machine).open, trust, original, capture=ring)
+    slot: Slot[Any, Any] = Slot(f"{kind}.1", kind_named(name), MemoryPort(machine).open, trust, original, capture=ring)
     freezer = FaultRecorder(
         f"{kind}.1", slot.kind, slot.driver, ring, facts=lambda: {"expected": 53}, wall_ns=lambda: _DAY
     )

@@ -12,7 +12,7 @@ from devices.shoe import messages as sh
 from devices.shuffler import messages as m
 from firmware_bridge.errors import PitboxError
 from firmware_bridge.handshake import Trust
-from simulators.engine.hosts.memory import MemoryHost
+from simulators.engine.ports.memory import MemoryPort
 from simulators.engine.machine import approved_firmware
 from simulators.kinds.models import make_machine
 from table_controller.cli import OK, USAGE, main
@@ -57,7 +57,7 @@ class WearBench:
         self.events: list[Any] = []
         self.book = WearStore(folder)
         self.slot: Slot[Any, Any] = Slot(
-            self.name, kind_named(kind), MemoryHost(self.machine).open, trust, self._on_event
+            self.name, kind_named(kind), MemoryPort(self.machine).open, trust, self._on_event
         )
         self.watch = WearMonitor({self.name: self.slot.driver}, self.book, self.warnings.append)
         self._command = 0
