@@ -27,9 +27,9 @@ from firmware_bridge.keys import DeviceKey
 from firmware_bridge.messages import DeviceHello, decoder, encode
 from firmware_bridge.seal import CHALLENGE_SIZE, KEY_SIZE, Opener, Sealer
 from firmware_bridge.wire import Wire
+from simulators.engine.machine import approved_firmware
 from simulators.engine.ports.pty import PtyPort
 from simulators.engine.ports.usb import UsbPort
-from simulators.engine.machine import approved_firmware
 from simulators.kinds.bet_sensor.machine import SimulatedBetSensor
 from simulators.kinds.shuffler.machine import SimulatedShuffler
 from simulators.usbip.server import UsbIpServer

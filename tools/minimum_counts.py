@@ -1,6 +1,6 @@
 """Checks that no proof is lost: counts tests, clause marks and mutants, and compares with tests/minimum_counts.toml.
 
-python -m tools.minimum_counts                       exit 1 if a count is below the file, or a figure fell without a reason
+python -m tools.minimum_counts                       exit 1 if a count is below its figure, or a figure fell silently
 python -m tools.minimum_counts --renew               raise the file's figures to today's counts
 python -m tools.minimum_counts --renew --reason "…"  also lower those that fell, and record why
 
@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).resolve().parent.parent
 FILE: Final = ROOT / "tests" / "minimum_counts.toml"
 RENEW: Final = "python -m tools.minimum_counts --renew"
-_HEAD: Final = """# What is proven, counted by subject. Written by `python -m tools.minimum_counts --renew`. `make check`
-# fails when a count falls below its figure, and when a figure is lower than in the commit before without a [[lowered]] entry.
+_HEAD: Final = """# What is proven, counted by subject. Written by `python -m tools.minimum_counts --renew`. `make
+# check` fails when a count falls below its figure, and when a figure is lower than in the commit before without a
+# [[lowered]] entry.
 """
 
 

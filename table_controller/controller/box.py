@@ -41,8 +41,8 @@ from table_controller.controller.service_command_ids import ServiceCommandIds
 from table_controller.controller.slot import Slot
 from table_controller.controller.start import start
 from table_controller.controller.supervise import TaskState, TaskSupervisor
-from table_controller.host.repeated_log import RepeatedLog, log_refused_pin
 from table_controller.host.notice_watch import NoticeWatch
+from table_controller.host.repeated_log import RepeatedLog, log_refused_pin
 from table_controller.journal import records as rec
 from table_controller.journal.copier import CopyState
 from table_controller.journal.versions import digests_of

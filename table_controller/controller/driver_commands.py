@@ -44,7 +44,7 @@ _METHODS: Final[dict[tuple[str, str], Callable[[Any, Command], Awaitable[Any]]]]
 
 
 def start_command(kind: str, driver: Any, command: Command) -> Awaitable[Any]:
-    """Send a command before this returns; only a draw waits until the display is clear. PitboxError: it was not sent."""
+    """Send a command before this returns; a draw waits until the display is clear. PitboxError: it was not sent."""
     if command.act == "return_to_service":  # a good report returns it to service
         return driver.report()  # type: ignore[no-any-return]
     return _METHODS[kind, command.act](driver, command)

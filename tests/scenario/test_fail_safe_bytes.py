@@ -16,9 +16,12 @@ from simulators.casino.dealer import DEALER
 from simulators.casino.table import CasinoTable
 from table_controller.controller.safe_mode import EMERGENCY_ID_BASE
 from table_controller.table import events as ev
+from table_controller.table.decisions import Command
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from table_controller.controller.controller import DurableStep
 
 GAME: Final = "face_up_pai_gow"
 SENSORS: Final = tuple(f"bet_sensor.{seat}" for seat in range(1, 7))
@@ -68,15 +71,16 @@ async def playing_table(seed: int) -> AsyncIterator[CasinoTable]:
 
 
 async def _moves(house: CasinoTable, slot: str) -> None:
-    """Wait until a machine carries out the command that moves it."""
-    act = MOTIONS[slot][0]
-    for _ in range(100_000):
-        commands = house.controller.table.state.commands.values()
-        if any((issued.slot, issued.act) == (slot, act) for issued in commands):
-            await house.wait(0.05)
-            return
-        await house.wait(0.01)
-    raise TimeoutError(f"{slot} never moved")
+    """Wait until the command that moves a machine was sent to it."""
+    sent: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def follow(step: DurableStep) -> None:
+        moves = (d for d in step.decisions if isinstance(d, Command) and (d.slot, d.act) == (slot, MOTIONS[slot][0]))
+        if any(moves) and not sent.done():
+            sent.set_result(None)
+
+    house.controller.followers.append(follow)
+    await sent
 
 
 @pytest.mark.parametrize("slot", MOTIONS)

@@ -19,8 +19,8 @@ from firmware_bridge.errors import PitboxError
 from firmware_bridge.handshake import Trust
 from firmware_bridge.messages import DeviceHello
 from simulators.casino.replay import packets_of, replay
-from simulators.engine.ports.memory import MemoryPort
 from simulators.engine.machine import approved_firmware
+from simulators.engine.ports.memory import MemoryPort
 from simulators.engine.recorded_machine import read_message
 from simulators.engine.virtual_time import run_virtual
 from simulators.kinds.models import make_machine

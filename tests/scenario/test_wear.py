@@ -12,8 +12,8 @@ from devices.shoe import messages as sh
 from devices.shuffler import messages as m
 from firmware_bridge.errors import PitboxError
 from firmware_bridge.handshake import Trust
-from simulators.engine.ports.memory import MemoryPort
 from simulators.engine.machine import approved_firmware
+from simulators.engine.ports.memory import MemoryPort
 from simulators.kinds.models import make_machine
 from table_controller.cli import OK, USAGE, main
 from table_controller.cli.commands.faults import known_faults

@@ -81,8 +81,8 @@ def test_its_fault_report_is_shown_and_its_steps_replayed(tmp_path: Path, capsys
 
 def test_its_folder_of_fault_reports_is_read_and_gets_its_present_name_at_the_first_start(tmp_path: Path) -> None:
     first.copied("box/dossiers", tmp_path).rename(tmp_path / "dossiers")
-    found = known_faults(tmp_path)
-    assert [fault.number for fault in found] == ["1"]
+    reported = known_faults(tmp_path)
+    assert [fault.number for fault in reported] == ["1"]
     data = DataFolder(tmp_path)
     try:
         assert data.fault_reports == tmp_path / "fault-reports"
@@ -90,7 +90,7 @@ def test_its_folder_of_fault_reports_is_read_and_gets_its_present_name_at_the_fi
         assert len(fault_report_store.steps_of(data.fault_reports, 1)) > 8
     finally:
         data.close()
-    assert known_faults(tmp_path) == found
+    assert known_faults(tmp_path) == reported
     assert not (tmp_path / "dossiers").exists()
 
 

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from firmware_bridge.errors import ReplayDiffers
 from table_controller.host.certificates import Certificate
 from table_controller.host.metrics import metrics_text
-from table_controller.host.status import status_of
 from table_controller.host.notice_watch import UplinkStatus
+from table_controller.host.status import status_of
 from table_controller.panel.metrics import EventCounters, counters_text
 from tests.support.box.boxes import BoxTestBench
 

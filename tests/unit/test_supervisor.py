@@ -13,8 +13,8 @@ from devices.kinds import SHUFFLER
 from firmware_bridge import errors as er
 from firmware_bridge.handshake import Trust
 from firmware_bridge.supervisor import LinkPhase, Supervisor
-from simulators.engine.ports.memory import MemoryPort
 from simulators.engine.machine import approved_firmware
+from simulators.engine.ports.memory import MemoryPort
 from simulators.kinds.shuffler.machine import SimulatedShuffler
 from tests.support.wire.handshakes import is_answered
 from tests.support.wire.links import settle, timers

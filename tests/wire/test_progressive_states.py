@@ -145,7 +145,7 @@ async def bring_sensor_to(s: AnyBench, row: str) -> asyncio.Task[Any] | None:
         s.inject("interference")
         s.inject("interference:noise=0")  # quiet again, but a self-test must confirm it
     elif row == "testing":
-        testing = asyncio.ensure_future(SENSOR_COMMANDS["SelfTest"](s))
+        testing: asyncio.Task[Any] = asyncio.ensure_future(SENSOR_COMMANDS["SelfTest"](s))
         await asyncio.sleep(0.1)
         return testing
     if row in ("awaiting", "placed", "locked", "locked, bet", "unlocked"):

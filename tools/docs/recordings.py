@@ -23,8 +23,8 @@ from simulators.casino.device_bench import DeviceBench, ShufflerBench
 from simulators.casino.svg_export import console_to_svg
 from simulators.casino.table import CasinoTable
 from simulators.casino.table_picture import WIDTH
-from simulators.engine.ports.memory import MemoryPort
 from simulators.engine.machine import approved_firmware
+from simulators.engine.ports.memory import MemoryPort
 from simulators.engine.virtual_time import run_virtual
 from simulators.kinds.shuffler.machine import SimulatedShuffler
 from simulators.mutants import apply_mutant

@@ -12,8 +12,8 @@ from devices.conformance.requirements import Requirement, RequirementVerdict, ap
 from devices.conformance.runner import Runner, identify_device
 from devices.kinds import kind_named
 from firmware_bridge.handshake import Trust
-from simulators.engine.ports.memory import MemoryPort
 from simulators.engine.machine import approved_firmware
+from simulators.engine.ports.memory import MemoryPort
 from simulators.kinds.models import MODELS, make_machine
 from simulators.mutants import apply_mutant
 
