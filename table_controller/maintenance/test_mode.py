@@ -13,10 +13,9 @@ import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.shoe import messages as sh
-from devices.shuffler import messages as sf
 from devices.shuffler.messages import Mode
 from firmware_bridge.errors import NotAllowed, PitboxError, StepRefused
+from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.controller.service_command_ids import ServiceCommandIds
 from table_controller.journal import records as rec
 from table_controller.table import events as ev
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Machines that move cards; all others can be tested while they are in service.
-TESTABLE_KINDS: Final = (sf.KIND, sh.KIND)
 # The next step of a tested machine; the mode to restore is its last word.
 _STEP: Final = "test: a technician leaves test mode"
 _MODE: Final = "; it goes back to mode "
@@ -57,7 +54,8 @@ class TestMode:
         None for a machine that moves no cards, is already tested, or is not in service.
         """
         box = self._box
-        if box.controller is None or box.slots[slot].kind.name not in TESTABLE_KINDS or slot in box.testing:
+        kind = CONTROLLER_KINDS[box.slots[slot].kind.name]
+        if box.controller is None or kind.obstacle_to_test is None or slot in box.testing:
             return None
         table = box.controller.table
         return table.permit("test", slot, table.state.slots[slot].deck) if table.context.is_in_service(slot) else None
@@ -67,7 +65,7 @@ class TestMode:
         self._check(slot)
         driver, controller = self._box.slots[slot].driver, self._box.running_controller()
         status = await driver.read_inventory()
-        _must_be_empty("begin_test", slot, status)
+        self._must_be_empty("begin_test", slot, status)
         mode = mode_in_status(status)
         await controller.note_and_wait(rec.Note("service", "begin_test: ordered", who=who, slot=slot))
         self._check(slot)
@@ -77,6 +75,13 @@ class TestMode:
             ev.ReturnStepChanged(slot, NO_FAULT_REPORT, _STEP + (_MODE + mode if mode else ""), testing=True)
         )
         controller.submit(ev.SlotChanged(slot, "doubt"))
+
+    def _must_be_empty(self, call: str, slot: str, status: Any) -> None:
+        """Raise StepRefused for a machine that moves or has cards: a test begins and ends with an empty machine."""
+        obstacle_to_test = CONTROLLER_KINDS[self._box.slots[slot].kind.name].obstacle_to_test
+        obstacle = "" if obstacle_to_test is None else obstacle_to_test(status)
+        if obstacle:
+            raise StepRefused(f"{call} {slot}: {obstacle}")
 
     def _check(self, slot: str) -> None:
         reasons = self.reasons_against(slot)
@@ -97,7 +102,7 @@ class TestMode:
             raise NotAllowed(f"leave_test {slot}: it is not in test mode, or its test belongs to a return to service")
         controller, device = self._box.running_controller(), self._box.slots[slot]
         try:
-            _must_be_empty("leave_test", slot, await device.driver.read_inventory())
+            self._must_be_empty("leave_test", slot, await device.driver.read_inventory())
         except StepRefused:
             raise
         except PitboxError as silent:
@@ -151,36 +156,3 @@ async def restore_mode(driver: Any, mode: str, next_id: Callable[[], int]) -> No
     """Set a machine to a previous mode, if it has modes."""
     if mode and await read_mode(driver) != mode:
         await driver.set_mode(next_id(), Mode[mode.upper()])
-
-
-def _must_be_empty(call: str, slot: str, status: Any) -> None:
-    """Raise StepRefused for a machine that moves or has cards: a test begins and ends with an empty machine."""
-    obstacle = _shuffler(status) if isinstance(status, sf.Status) else _shoe(status)
-    if obstacle:
-        raise StepRefused(f"{call} {slot}: {obstacle}")
-
-
-def _shuffler(status: sf.Status) -> str:
-    """Return what a person must do with a shuffler first; a halted one passes, because its report has the fault."""
-    match status.state:
-        case sf.State.HALTED | sf.State.DOUBTFUL:
-            return ""
-        case sf.State.READY:
-            return "cards are behind its gate; let it eject them, and take them out"
-        case sf.State.IDLE if status.cards_in_intake:
-            return "cards are in its intake; take them out"
-        case sf.State.IDLE:
-            return "cards are inside; let it clear them out" if status.inside else ""
-        case _:
-            return "its last command has not ended"
-
-
-def _shoe(status: sh.Status) -> str:
-    """Return what a person must do with a shoe first; as above."""
-    if status.state in (sh.State.HALTED, sh.State.DOUBTFUL):
-        return ""
-    if status.state not in (sh.State.IDLE, sh.State.READY, sh.State.DEALING):
-        return "its last command has not ended"
-    places = (("intake", status.in_intake), ("well", status.in_well), ("slot", status.in_slot))
-    occupied = next((place for place, cards in places if cards), "")
-    return f"cards are in its {occupied}; take them out" if occupied else ""
