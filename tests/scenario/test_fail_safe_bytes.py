@@ -129,7 +129,7 @@ async def test_a_stop_never_overtakes_a_command_of_the_same_callback_on_the_wire
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with playing_table(seed) as house:
-        await house.until(lambda: house.slots["shoe.1"].service.is_in_service)
+        await house.until(lambda: house.controller.table.state.slots["shoe.1"].state == "in_service")
         written = WrittenBytes(house, ("shoe.1",), monkeypatch)
         driver = house.slots["shoe.1"].driver
         ended = [driver.self_test(EMERGENCY_ID_BASE + 1), driver.stop(EMERGENCY_ID_BASE + 2)]
