@@ -31,7 +31,7 @@ from firmware_bridge.transport.serial import open_serial
 from firmware_bridge.wire import Wire
 from simulators.casino.dealer import DEALER
 from simulators.casino.power import NoCredentials
-from simulators.casino.table_layout import CHOICES
+from simulators.casino.table_layout import default_choices
 from simulators.engine.machine import approved_firmware
 from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
@@ -242,7 +242,7 @@ class LockOut:
 
     def __init__(self, folder: Path) -> None:
         rules = edition(GAME)
-        submission = check_submission(rules, {"adjacent_boxes": 1} | CHOICES[GAME])
+        submission = check_submission(rules, {"adjacent_boxes": 1} | default_choices(GAME))
         places = [
             SlotPlan(
                 name, m.KIND, partial(open_serial, str(port)),

@@ -11,7 +11,7 @@ from simulators.casino.deck_truth import DeckTruth
 from simulators.casino.disk import Disk, DiskWriter, PowerCut
 from simulators.casino.power import Mains, NoCredentials, SimulatedClock, make_plan
 from simulators.casino.quiescence import QuiescenceWait
-from simulators.casino.table_layout import CHOICES, table_slots
+from simulators.casino.table_layout import default_choices, table_slots
 from simulators.kinds.models import make_machine
 from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import TRAY as CHIP_TRAY
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from table_controller.controller.slot import Slot
     from table_controller.rulebook import Submission
     from table_controller.table.decisions import Decision
-
-__all__ = ["CHOICES", "ROUND_TIMEOUT_S", "CasinoTable"]
 
 # Time limit of a round (s of virtual time).
 ROUND_TIMEOUT_S: Final = 3600.0
@@ -80,7 +78,9 @@ class CasinoTable:
         self.patience = ROUND_TIMEOUT_S  # time limit until nobody has anything to do (s)
         self.pace = pace  # factor on the time that people take
         self.edition = edition(game)
-        self.submission = check_submission(self.edition, {"adjacent_boxes": 1} | CHOICES[game] | (choices or {}))
+        self.submission = check_submission(
+            self.edition, {"adjacent_boxes": 1} | default_choices(game) | (choices or {})
+        )
         self.truth = DeckTruth(self)
         self.world = World()
         self.seats: tuple[int, ...] = (1, 2, 4, 6)
