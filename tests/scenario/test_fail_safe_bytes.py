@@ -39,7 +39,7 @@ class WrittenBytes:
         self._framers = {name: Framer() for name in slots}
         self.messages: dict[str, list[str]] = {name: [] for name in slots}
         for name in slots:
-            link = house.slots[name].driver.link
+            link: Any = house.slots[name].driver.link
             transport = link.wire.transport
 
             def write(data: bytes, name: str = name, write: Any = transport.write) -> None:
@@ -131,7 +131,7 @@ async def test_a_stop_never_overtakes_a_command_of_the_same_callback_on_the_wire
     async with playing_table(seed) as house:
         await house.until(lambda: house.controller.table.state.slots["shoe.1"].state == "in_service")
         written = WrittenBytes(house, ("shoe.1",), monkeypatch)
-        driver = house.slots["shoe.1"].driver
+        driver: Any = house.slots["shoe.1"].driver
         ended = [driver.self_test(EMERGENCY_ID_BASE + 1), driver.stop(EMERGENCY_ID_BASE + 2)]
         assert written.messages["shoe.1"] == ["SelfTest", "Stop"]
         await asyncio.gather(*ended, return_exceptions=True)
