@@ -11,6 +11,7 @@ import msgspec
 
 from devices.service import IN_SERVICE
 from firmware_bridge.version import VERSION
+from table_controller.access.request_json import PROTOCOL
 from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.controller.kinds.controller_kind import COMMON_PERMITS
 from table_controller.controller.supervise import TaskState
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from table_controller.controller.slot import Slot
     from table_controller.table.core import Table
 
-# The version of the protocol of the control socket; raised when an old client would misunderstand.
-PROTOCOL: Final = 2
 # The state of a slot that would be in service if the box were not locked or halted.
 LOCKED: Final = "locked"
 
