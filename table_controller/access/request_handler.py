@@ -15,7 +15,7 @@ from firmware_bridge.errors import (
     BoxLocked,
     JournalFailed,
     NotAllowed,
-    OutcomeUnknown,
+    RecordLate,
 )
 from table_controller.access import requests as r
 from table_controller.access.request_rules import check_role, needs_second, to_event
@@ -89,7 +89,7 @@ async def _submit(box: Box, request: r.Request, signers: Signers) -> DurableStep
         async with asyncio.timeout(RECORD_TIMEOUT_S):
             return await controller.submit_and_wait(event)
     except TimeoutError:
-        raise OutcomeUnknown("it is not known whether this was recorded; check the table", 0) from None
+        raise RecordLate("it is not known whether this was recorded; check the table") from None
     except JournalFailed:
         box.running_controller()  # raises the cause that locked the box
         raise BoxLocked("the box locked before this was recorded") from None

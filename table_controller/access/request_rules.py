@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from firmware_bridge.errors import BadRequest, NotAllowed
+from firmware_bridge.errors import NotAllowed, QuestionClosed
 from table_controller.access import requests as r
 from table_controller.table import events as ev
 from table_controller.table.meter_adjustments import AUTHORITY
@@ -154,12 +154,12 @@ def needs_pin_now(request: r.Request, role: str) -> bool:
 
 
 def check_role(request: r.Request, who: CredentialHolder, prompts: Mapping[int, Prompt]) -> None:
-    """Raise NotAllowed if this role may not sign a request; BadRequest if it answers a question that is not open."""
+    """Raise NotAllowed if this role may not sign a request; QuestionClosed if it answers one that is not open."""
     allowed = RULES[type(request)].roles
     if isinstance(request, r.AnswerRequest):
         prompt = prompts.get(request.prompt)
         if prompt is None:
-            raise BadRequest("this question is already answered, or is not asked any more")
+            raise QuestionClosed("this question is already answered, or is not asked any more")
         allowed = (prompt.role,)
     if who.role not in allowed:
         raise NotAllowed(f"this is for the {' or the '.join(allowed)}; {who.id} is {who.role}")

@@ -14,8 +14,8 @@ from firmware_bridge.errors import (
     BoxLocked,
     CredentialRefused,
     NotAllowed,
-    OutcomeUnknown,
     PitboxError,
+    RecordLate,
     TryLater,
 )
 from table_controller.access import requests as r
@@ -47,7 +47,7 @@ PAGE_REQUESTS: Final = {
     kind.name(): kind for kind in (*r.TABLE_REQUESTS, *r.BOX_REQUESTS) if kind not in _COMMANDS_ONLY
 }
 # The HTTP status of a refusal; 409 for every other error.
-_STATUSES: Final = ((NotAllowed, 403), (BoxLocked, 503), (OutcomeUnknown, 504))
+_STATUSES: Final = ((NotAllowed, 403), (BoxLocked, 503), (RecordLate, 504))
 
 
 class RequestResult(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from firmware_bridge.errors import BadRequest, NotAllowed
+from firmware_bridge.errors import BadRequest, NotAllowed, QuestionClosed
 from table_controller.access import requests as r
 from table_controller.access.people_file import CredentialHolder
 from table_controller.access.request_json import LineEnvelope, PageEnvelope, ReceivedRequest, read_line, read_request
@@ -101,7 +101,7 @@ def _allowed(request: r.Request, prompts: Any) -> set[str]:
 
 def test_an_answer_to_a_question_that_is_not_open_is_refused_for_everybody() -> None:
     for role in ROLES:
-        with pytest.raises(BadRequest, match="is already answered, or is not asked any more"):
+        with pytest.raises(QuestionClosed, match="is already answered, or is not asked any more"):
             check_role(RULES[r.AnswerRequest].sample, _who(role), {})
 
 
