@@ -151,7 +151,6 @@ class ReturnsToService:
         """
         controller = self._box.controller
         if controller is not None and not self._box.is_stopping and self.is_in_service(name):
-            self._box.slots[name].service.apply_trigger("fault", unsettled=False)
             controller.submit(ev.SlotChanged(name, "fault"))
 
     # --- steps --------------------------------------------------------------------------------------------------------
