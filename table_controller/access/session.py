@@ -15,7 +15,6 @@ from table_controller.access.credential_change import change_credential_by_reque
 from table_controller.access.request_handler import Signers, check_signed_on, handle_request
 from table_controller.access.request_json import error_body
 from table_controller.host.quota import Admission, Origin, Quota, Rank
-from table_controller.host.status import status_of
 from table_controller.maintenance.frame_monitor import blank_cards
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ class ClientSession:
         try:
             match request:
                 case r.StatusRequest():
-                    self._answer(envelope.id, status_of(self._box))
+                    self._answer(envelope.id, self._box.pictures.box())
                 case r.FollowRequest():
                     self._follow(envelope.id, request)
                 case r.TraceRequest():
