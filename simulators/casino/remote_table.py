@@ -89,9 +89,7 @@ class RemoteBox:
             await self.client.request("sign_on", credential=credential, pin=BENCH_PIN)
         self._early = []
         reply = await self.client.request("follow", device_events=True)
-        for record in reader.read(journal, self.seq + 1, reply["seq"]):
-            if record.kind == rec.STEP:
-                self._step(record.body)
+        self.read_steps(journal, reply["seq"])
         assert self.table.snapshot() == msgspec.convert(reply["state"], bytes), (
             "the box's state differs from its journal"
         )
@@ -100,6 +98,13 @@ class RemoteBox:
         for push in early:
             self._apply_push(push)
         self.casino.people.look_at_screen()
+
+    def read_steps(self, journal: Path, last: int | None = None) -> None:
+        """Follow the steps that are on the disk of the box, up to this record or to the end."""
+        for record in reader.read(journal, self.seq + 1, last):
+            if record.kind == rec.STEP:
+                self._step(record.body)
+            self.seq = record.seq
 
     async def _watch(self, client: BoxClient) -> None:
         await client.ended.wait()
@@ -200,6 +205,7 @@ class RemoteTable(CasinoTable):
 
     def __init__(self, folder: Path, game: str, **options: Any) -> None:
         self.folder = folder
+        self._choices = options.get("choices") or {}
         super().__init__(game, **options)
         self._hosts: list[PtyHost] = []
 
@@ -207,6 +213,11 @@ class RemoteTable(CasinoTable):
     def config(self) -> Path:
         """The configuration file of the box."""
         return self.folder / "table.toml"
+
+    @property
+    def journal(self) -> Path:
+        """The journal of the box."""
+        return self.folder / "data" / "journal"
 
     @property
     def socket(self) -> Path:
@@ -266,7 +277,9 @@ class RemoteTable(CasinoTable):
             self._hosts.append(host)
             ports[name] = str(host.port)
         panel = "enabled = false" if self.panel_port is None else f"port = {self.panel_port}"
-        self.config.write_text(f"{table_toml(self.edition.game, ports)}\n[panel]\n{panel}\n", "utf-8")
+        self.config.write_text(
+            f"{table_toml(self.edition.game, ports, choices=self._choices)}\n[panel]\n{panel}\n", "utf-8"
+        )
         write_bench_people(self.folder / "data")
         return self
 
@@ -282,6 +295,6 @@ class RemoteTable(CasinoTable):
         async with asyncio.timeout(START_TIMEOUT_S):
             while True:
                 with suppress(NoBox):
-                    await self.box.connect(self.socket, self.folder / "data" / "journal")
+                    await self.box.connect(self.socket, self.journal)
                     return
                 await asyncio.sleep(LOOK_S)
