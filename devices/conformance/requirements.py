@@ -234,11 +234,6 @@ def model_profile(kind: str, capabilities: list[str]) -> KindProfile:
     return next((result for capability, result in models.items() if capability in capabilities), profile)
 
 
-def applicable(requirements: list[Requirement], capabilities: list[str]) -> list[Requirement]:
-    """Return the requirements that apply to a device with these capabilities."""
-    return [result for result in requirements if not result.why_not_applicable(capabilities)]
-
-
 def select_requirements(requirements: list[Requirement], only: list[str]) -> list[Requirement]:
     """Return the requirements selected by id (LK-07) or chapter (LK); all if none is selected."""
     if not only:
