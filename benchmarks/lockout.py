@@ -31,7 +31,7 @@ from firmware_bridge.transport.serial import open_serial
 from firmware_bridge.wire import Wire
 from simulators.casino.dealer import DEALER
 from simulators.casino.power import NoCredentials
-from simulators.casino.table_layout import CHOICES
+from simulators.casino.table_layout import default_choices
 from simulators.engine.machine import approved_firmware
 from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from firmware_bridge.link import Link
     from firmware_bridge.messages import DeviceHello, Message
     from table_controller.controller.controller import Controller
-    from table_controller.controller.slot import Slot
+    from table_controller.controller.slot import AnySlot
 
     # Opens a round (unmeasured) and then locks it (measured); both take the round's number.
     Steps = tuple[Callable[[int], Awaitable[Any]], Callable[[int], Awaitable[Any]]]
@@ -218,7 +218,7 @@ async def _bridge(folder: Path, closing: ExitStack) -> Steps:
     return open_round, lock
 
 
-async def open_bets(controller: Controller, sensors: Iterable[Slot[Any, Any]], number: int) -> None:
+async def open_bets(controller: Controller, sensors: Iterable[AnySlot], number: int) -> None:
     """Set the core and its sensors to open bets, after the last round is decided and on disk."""
     state = controller.table.state
     while controller.durable_seq < controller.newest_seq or state.progressive.state == mc.LOCKING:  # noqa: ASYNC110
@@ -236,12 +236,13 @@ async def open_bets(controller: Controller, sensors: Iterable[Slot[Any, Any]], n
 class LockOut:
     """The shipped box at six ports, with its journal on a disk: all of `pitbox run` but its panel and sockets.
 
-    Those are in `benchmarks.press`. Measured is the moment when the sixth confirmation was read; the core decides then.
+    Those are in `benchmarks.press`, which also measures when the core has decided the sixth latch. Measured here is the
+    moment when the frame of the sixth confirmation was read at its port, as in the rows of the floor.
     """
 
     def __init__(self, folder: Path) -> None:
         rules = edition(GAME)
-        submission = check_submission(rules, {"adjacent_boxes": 1} | CHOICES[GAME])
+        submission = check_submission(rules, {"adjacent_boxes": 1} | default_choices(GAME))
         places = [
             SlotPlan(
                 name, m.KIND, partial(open_serial, str(port)),
@@ -251,8 +252,7 @@ class LockOut:
         ]  # fmt: skip
         self._folder = folder / "journal"
         self.box = Box(Plan("benchmark", rules, submission, tuple(places), NoCredentials()), BoxClock())
-        self.box.on_device_event.append(self._on_device_event)
-        self._left = 0
+        self._unconfirmed: set[str] = set()
         self._confirmed: asyncio.Future[None]
 
     async def begin(self) -> None:
@@ -260,6 +260,7 @@ class LockOut:
         await self.box.begin(self._open_journal)
         for slot in self.box.slots.values():
             await slot.driver.ready()
+            self.box.frame_monitors[slot.name].watchers.append(self._on_frame)
 
     def _open_journal(self, digests: Mapping[str, str]) -> tuple[Store, GroupCommitWriter]:
         journal = Store.open(self._folder, version=VERSION, digests=digests, policy=Policy(ballast_bytes=0))
@@ -271,15 +272,15 @@ class LockOut:
 
     def lock(self, _number: int) -> asyncio.Future[None]:
         """The dealer calls no more bets; return the future of the sixth confirmation."""
-        self._left = SEATS
+        self._unconfirmed = set(SLOTS)
         self._confirmed = asyncio.get_running_loop().create_future()
         self.box.running_controller().submit(ev.NoMoreBets(DEALER))
         return self._confirmed
 
-    def _on_device_event(self, _slot: str, event: Any) -> None:
-        if isinstance(event, m.Locked) and self._left:
-            self._left -= 1
-            if not self._left:
+    def _on_frame(self, slot: str, outgoing: bool, _signed: bytes, _mac: bytes) -> None:
+        if not outgoing and slot in self._unconfirmed:
+            self._unconfirmed.remove(slot)
+            if not self._unconfirmed:
                 self._confirmed.set_result(None)
 
 

@@ -49,8 +49,8 @@ async def acknowledge_everything(b: DeviceBench[Any, Any, Any]) -> None:
         known = await ask_until_answered(b, lambda command=command: b.driver.outcome(command))  # type: ignore[misc]
         assert known.outcome is not Outcome.RUNNING
     if b.service.state == "faulted":
-        b.service.clear()
-        b.service.acknowledge()
+        b.service.fire("clear")
+        b.service.fire("acknowledge")
     await ask_until_answered(b, b.driver.report)
 
 
