@@ -64,7 +64,7 @@ async def _run(config_path: Path, crash: str) -> None:
     points = CrashPoints(crash)
     points.watch(JournalSegment, "append", "before_sync", "after_sync")  # each commit is one sync
     points.watch(_FdTransport, "write", "before_write", "after_write")
-    serve.Box = partial(Box, snapshot_every=_SNAPSHOT_EVERY)  # type: ignore[attr-defined]
+    serve.Box = partial(Box, snapshot_every=_SNAPSHOT_EVERY)  # type: ignore[attr-defined,assignment]
     config = load_config(config_path)
     await serve.serve(replace(config, journal=replace(config.journal, policy=_POLICY)))
 
