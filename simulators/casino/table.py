@@ -29,12 +29,13 @@ from table_controller.table.decisions import StateChanged
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from devices.kinds import DriverEvent
     from firmware_bridge.handshake import Trust
     from simulators.casino.disk import DiskStore
     from simulators.engine.machine import SimulatedMachine
     from table_controller.controller import plan
     from table_controller.controller.controller import Controller, DurableStep
-    from table_controller.controller.slot import Slot
+    from table_controller.controller.slot import AnySlot
     from table_controller.rulebook import Submission
     from table_controller.table.decisions import Decision
 
@@ -145,7 +146,7 @@ class CasinoTable:
         return controller
 
     @property
-    def slots(self) -> dict[str, Slot[Any, Any]]:
+    def slots(self) -> dict[str, AnySlot]:
         """The slots of the running box."""
         return self.box.slots
 
@@ -189,7 +190,7 @@ class CasinoTable:
         await self.box.stop()
         self.mains.switch_off()
 
-    def _on_device_event(self, slot: str, event: Any) -> None:
+    def _on_device_event(self, slot: str, event: DriverEvent) -> None:
         if not self.is_box_down:
             self.people.see_device_event(slot, event)
 
