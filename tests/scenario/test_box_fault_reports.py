@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from devices.shuffler import messages as m
 from table_controller.access import people_file
 from table_controller.diagnosis import fault_report_store as files
-from table_controller.host.status import status_of
 from tests.support.box.boxes import CHEAP, PIN, DirectClient
 from tests.support.box.return_to_service import (
     SLOT,
@@ -62,7 +61,7 @@ async def test_steps_of_a_return_to_service_complete_only_by_what_the_machine_do
         )
         answer = await return_step(talk, "begin", by="T1")
         assert (answer["done"], answer["next"]) == ([], "clear")
-        assert next(s.testing for s in status_of(bench.box).slots if s.name == SLOT) == 1
+        assert next(s.testing for s in bench.box.pictures.box().slots if s.name == SLOT) == 1
         assert (await return_step(talk, "clear", by="T1")).startswith("PB-631"), "a word is no evidence"
         assert (await return_step(talk, "count", by="T1", cards=53)).startswith("PB-631"), "not its turn"
         machine.inject("mend")

@@ -16,7 +16,6 @@ from table_controller.access import people_file
 from table_controller.controller.slot import slots_of
 from table_controller.diagnosis import fault_report_store as files
 from table_controller.diagnosis import return_steps as st
-from table_controller.host.status import status_of
 from table_controller.panel.labels import machine_name
 from table_controller.panel.panel import Panel
 from table_controller.table import events as ev
@@ -252,7 +251,7 @@ async def test_test_mode_is_shown_everywhere_moves_no_meter_and_ends_with_the_re
             state = describe_state(controller.table, None, 1, "now")
             pictures = [panel.live.picture(role) for role in ("dealer", "floorperson", "technician", "sign")]
             return {
-                next(slot.testing for slot in status_of(box).slots if slot.name == SLOT) == 1,
+                next(slot.testing for slot in box.pictures.box().slots if slot.name == SLOT) == 1,
                 state.slots[SLOT].testing,
                 *(machine_name(SLOT) in " ".join(picture["testing"]) for picture in pictures),
             }

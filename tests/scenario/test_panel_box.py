@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from simulators.world.table import TRAY
 from table_controller.host.certificates import Certificate
 from table_controller.host.metrics import metrics_text
-from table_controller.host.status import status_of
 from table_controller.panel.app import HEADERS, PAGES, app_of
 from table_controller.panel.panel import Panel
 from tests.support.box.asgi import AsgiBrowser
@@ -46,7 +45,7 @@ async def staged(folder: Path) -> AsyncIterator[BoxPanelStage]:
     bench = BoxTestBench(folder, "face_up_pai_gow")
     box = await start(bench, folder)
     panel = Panel(
-        box, box.check_person, name="bench", status=lambda: metrics_text(status_of(box)), in_thread=run_inline
+        box, box.check_person, name="bench", status=lambda: metrics_text(box.pictures.box()), in_thread=run_inline
     )
     try:
         yield BoxPanelStage(bench, panel, box.check_person)
