@@ -9,10 +9,11 @@ import msgspec
 import pytest
 
 from simulators.casino.dealer import DEALER, FLOOR
-from simulators.casino.table import CHOICES, CasinoTable
+from simulators.casino.table import CasinoTable
 from table_controller.panel.live import SIGN, LivePages
 from table_controller.picture import pictures
 from table_controller.picture.build import picture_of_table
+from table_controller.rulebook import GAMES
 from table_controller.uplink.service import source_of
 from table_controller.uplink.state_messages import describe_meters, describe_state
 from tests.support.box.pictures import picture_of
@@ -128,7 +129,7 @@ async def test_views_of_one_moment_agree(seed: int) -> None:
         await house.close()
 
 
-@pytest.mark.parametrize("game", list(CHOICES))
+@pytest.mark.parametrize("game", GAMES)
 async def test_no_sign_and_no_message_names_a_person_or_has_more_than_its_part(seed: int, game: str) -> None:
     house = CasinoTable(game, seed=seed)
     live = LivePages(house.box, "T1")
