@@ -16,10 +16,11 @@ from table_controller.panel.labels import service_text
 from table_controller.panel.view import reason_view
 
 if TYPE_CHECKING:
+    from devices.driver_events import DeviceView
     from firmware_bridge.errors import PitboxError
     from table_controller.controller.box import Box
     from table_controller.controller.kinds.controller_kind import ServiceOrder
-    from table_controller.controller.slot import Slot
+    from table_controller.controller.slot import AnySlot
     from table_controller.picture.types import MachinePicture, TablePicture
 
 
@@ -56,7 +57,7 @@ def _argument(name: str, kind: type) -> dict[str, Any]:
     return {"name": name, "kind": "number"}
 
 
-def _device(machine: MachinePicture, slot: Slot[Any, Any], table: TablePicture | None) -> dict[str, Any]:
+def _device(machine: MachinePicture, slot: AnySlot, table: TablePicture | None) -> dict[str, Any]:
     return {
         "name": machine.name,
         "kind": machine.kind,
@@ -88,12 +89,12 @@ def error_view(error: PitboxError | None) -> dict[str, str] | None:
     return {"code": error.code, "text": str(error), "title": "" if entry is None else entry.title, "act": act}
 
 
-def _doing(slot: Slot[Any, Any]) -> str:
+def _doing(slot: AnySlot) -> str:
     state = getattr(slot.view, "state", None)
     return "" if state is None else to_words(state.name if hasattr(state, "name") else str(state))
 
 
-def _path(view: Any, table: TablePicture) -> list[tuple[str, str]]:
+def _path(view: DeviceView, table: TablePicture) -> list[tuple[str, str]]:
     """Return the card path as styled pieces of text; empty for machines without one."""
     if isinstance(view, ShufflerView):
         return draw_path(view, table.rules.cards)

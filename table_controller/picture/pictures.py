@@ -5,7 +5,7 @@ While the core is ahead of the disk, or evidence of a fault is taken, a picture 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from devices.service import IN_SERVICE
 from firmware_bridge.version import VERSION
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from devices.driver import Driver
     from firmware_bridge.errors import PitboxError
     from table_controller.controller.box import Box
-    from table_controller.controller.slot import Slot
+    from table_controller.controller.slot import AnySlot
 
 
 class Pictures:
@@ -121,7 +121,7 @@ def _phase(box: Box) -> str:
     return "running" if box.cause is None else "halted"
 
 
-def _machine(box: Box, slot: Slot[Any, Any], table: p.TablePicture | None) -> p.MachinePicture:
+def _machine(box: Box, slot: AnySlot, table: p.TablePicture | None) -> p.MachinePicture:
     known = p.SlotPicture(slot.kind.name, box.service_state(slot.name)) if table is None else table.slots[slot.name]
     hello = slot.driver.reported.hello if slot.driver.reported is not None else None
     # The machine may be good, but the box is locked.

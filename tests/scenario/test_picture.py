@@ -10,10 +10,11 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
-from simulators.casino.table import CHOICES, CasinoTable
+from simulators.casino.table import CasinoTable
 from table_controller.controller.shown_money import shown_money_of
 from table_controller.picture.build import picture_of_table
 from table_controller.picture.types import PICTURE_VERSION, BoxPicture, picture_in
+from table_controller.rulebook import GAMES
 from tests.support.core.ideal_table import IdealTable
 from tools import ROOT
 from tools.docs import picture_schema
@@ -52,7 +53,7 @@ def test_a_wrong_picture_does_not_fit_the_schema() -> None:
     assert not table.is_valid({name: value for name, value in right.items() if name != "permits"})
 
 
-@pytest.mark.parametrize("game", list(CHOICES))
+@pytest.mark.parametrize("game", GAMES)
 async def test_pictures_of_every_phase_and_fault_fit_the_schema(seed: int, game: str) -> None:
     house = CasinoTable(game, seed=seed)
     seen: set[Any] = set()
@@ -90,7 +91,7 @@ async def test_pictures_of_every_phase_and_fault_fit_the_schema(seed: int, game:
         await house.close()
 
 
-@pytest.mark.parametrize("game", list(CHOICES))
+@pytest.mark.parametrize("game", GAMES)
 def test_a_kept_picture_does_not_change_with_later_steps(game: str) -> None:
     floor = IdealTable(game)
     floor.bets = {1, 3}
