@@ -28,9 +28,9 @@ async def test_ten_pages_and_the_uplink_cost_one_picture_per_step(seed: int, mon
     house = CasinoTable("face_up_pai_gow", seed=seed)
     built: Counter[int] = Counter()
 
-    def count(table: Any, seq: int, *rest: Any, **more: Any) -> Any:
+    def count(table: Any, seq: int, *others: Any, **more: Any) -> Any:
         built[seq] += 1
-        return picture_of_table(table, seq, *rest, **more)
+        return picture_of_table(table, seq, *others, **more)
 
     monkeypatch.setattr(pictures, "picture_of_table", count)
     live = LivePages(house.box, "T1")
