@@ -1,7 +1,7 @@
 """The single writer: `submit` is the only caller of the core, and decisions are carried out in their order.
 
-Locks are written in the call that decided them, stops on the next turn of the event loop; `confirmation_batch` then
-keeps the loop free until the machines have confirmed. Everything else waits until the step is on disk: followers get
+Stops and locks are written in the call that decided them; `confirmation_batch` then keeps the loop free until the
+machines have confirmed. Everything else waits until the step is on disk: followers get
 the step, and permissive commands are sent if they are still permitted at that moment.
 """
 

@@ -210,7 +210,7 @@ class LivePages:
 
     def _unannounced(self) -> tuple[Any, ...]:
         """Return the shown parts that no step announces: the cause of a halt, hints, notices."""
-        return self._box.cause, None if self._hints is None else self._hints(), self._box.surroundings.notices
+        return self._box.cause, None if self._hints is None else self._hints(), self._box.notice_watch.notices
 
     def view(self, role: str) -> dict[str, Any]:
         """Return what a page of this role shows."""
@@ -221,7 +221,7 @@ class LivePages:
         view["testing"] = machines_in_test_mode(table)
         if role == SIGN:
             return view | {"meter": meter_view(table), "game": table.rules.title}
-        view["notices"] = [notice.sentence for notice in box.surroundings.notices] if role in TECHNICAL_ROLES else []
+        view["notices"] = [notice.sentence for notice in box.notice_watch.notices] if role in TECHNICAL_ROLES else []
         view |= table_view(table, role, box.controller.time_left())
         if self._hints is not None:
             view["hints"] = self._hints()

@@ -69,7 +69,7 @@ class Pictures:
     def box(self) -> p.BoxPicture:
         """Return the picture of the whole box."""
         box, table = self._box, self.table()
-        controller, dealer, around = box.controller, box.dealer(), box.surroundings
+        controller, dealer, around = box.controller, box.dealer(), box.notice_watch
         return p.BoxPicture(
             protocol=PROTOCOL,
             version=VERSION,

@@ -166,7 +166,7 @@ async def test_the_boxs_page_of_metrics_and_the_counters_are_one_valid_text(tmp_
 async def test_notices_for_a_technician_are_shown_to_floor_and_technician_only(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         past = Certificate("panel.cert", "panel.pem", 0, 86_400)
-        stage.bench.box.surroundings.update_files([past], [])
+        stage.bench.box.notice_watch.update_files([past], [])
         for role, shown in (("floorperson", True), ("technician", True), ("dealer", False)):
             notices = stage.panel.live.view(role)["notices"]
             assert [text.startswith("PB-850 panel.cert: panel.pem expired on 1970-01-02") for text in notices] == [
