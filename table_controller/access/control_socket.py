@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware_bridge.errors import BadRequest, DataFolderUnusable, NotAllowed, PitboxError
 from firmware_bridge.version import VERSION
 from table_controller.access.event_json import event_to_json
-from table_controller.access.requests import MAX_LINE, encode_line, error_body, read_request
+from table_controller.access.request_json import MAX_LINE, PROTOCOL, encode_line, error_body, number_of, read_line
 from table_controller.access.session import ClientSession, watcher_quota
 from table_controller.host.quota import Origin, Quota, Rank
-from table_controller.host.status import PROTOCOL, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,9 +129,9 @@ class ClientConnection(asyncio.Protocol):
         if not request.strip():
             return
         try:
-            self.session.handle(read_request(request))
+            self.session.handle(read_line(request))
         except PitboxError as refused:
-            self.send({"error": error_body(refused)})
+            self.send({**number_of(request), "error": error_body(refused)})
 
     def send(self, what: Any) -> None:
         """Send an object as one line; drop a client that is too far behind."""
@@ -294,8 +293,8 @@ class ControlSocket:
             client.send({"halted": error_body(cause)})
 
     def status(self) -> Any:
-        """Return the status of the box."""
-        return status_of(self.box)
+        """Return the picture of the box."""
+        return self.box.pictures.box()
 
     async def close(self) -> None:
         """Disconnect all clients and remove the socket."""

@@ -16,7 +16,6 @@ from table_controller.access import people_file
 from table_controller.controller.slot import slots_of
 from table_controller.diagnosis import fault_report_store as files
 from table_controller.diagnosis import return_steps as st
-from table_controller.host.status import status_of
 from table_controller.panel.labels import machine_name
 from table_controller.panel.panel import Panel
 from table_controller.table import events as ev
@@ -48,7 +47,7 @@ async def acknowledge(bench: BoxTestBench, talk: DirectClient) -> Any:
         prompts = bench.box.running_controller().table.state.prompts.values()
         prompt = next(prompt for prompt in prompts if prompt.hold is not None)
         number = {"number": 53} if prompt.number else {}
-        answer = await talk.submit("Answer", prompt=prompt.id, choice=prompt.choices[0], by=by[prompt.role], **number)
+        answer = await talk.submit("answer", prompt=prompt.id, choice=prompt.choices[0], by=by[prompt.role], **number)
         if prompt.kind == "acknowledge":
             return answer
     raise AssertionError("nobody was asked to acknowledge")
@@ -76,9 +75,9 @@ async def test_a_fault_of_the_machine_requires_the_return_steps_and_every_refusa
         await fault(bench, "dust:sensor=lift,percent=70")
         if step != "begin":
             await complete_return(bench, talk, until=step)
-        await talk.submit("SlotOrdered", slot=SLOT, act="clear", by="T1")
+        await talk.submit("slot", slot=SLOT, act="clear", by="T1")
         assert f"next, in fault report 1: {step}: " in next_step_of_refusal(
-            await talk.submit("SlotOrdered", slot=SLOT, act="acknowledge", by="F1")
+            await talk.submit("slot", slot=SLOT, act="acknowledge", by="F1")
         )
         permit = bench.box.running_controller().table.permit("return_to_service", SLOT)
         assert "steps_open" in [reason.key for reason in permit], "shown wherever permits are"
@@ -123,7 +122,7 @@ async def test_an_interruption_that_the_table_clears_has_the_short_procedure(tmp
         machine.inject("clear_path")
         await order_device(talk, "clear_jam")
         await take_out(bench, talk)
-        await talk.submit("SlotOrdered", slot=SLOT, act="clear", by="F1")
+        await talk.submit("slot", slot=SLOT, act="clear", by="F1")
         assert not refusals(await acknowledge(bench, talk))
         assert bench.box.running_controller().table.state.slots[SLOT].state == UNVERIFIED, "until it reports well"
 
@@ -137,7 +136,7 @@ async def test_the_floorperson_returns_a_machine_after_the_last_step_and_not_bef
         assert not bench.box.running_controller().table.context.is_in_service(SLOT), (
             "the steps return nothing by themselves"
         )
-        await talk.submit("SlotOrdered", slot=SLOT, act="clear", by="F1")
+        await talk.submit("slot", slot=SLOT, act="clear", by="F1")
         assert not refusals(await acknowledge(bench, talk))
         machine: Any = bench.machines[SLOT]
         machine.inject("door:to=open")  # an inspection and a self-test make the count certain
@@ -149,7 +148,7 @@ async def test_the_floorperson_returns_a_machine_after_the_last_step_and_not_bef
 
 async def test_with_older_firmware_the_self_test_replaces_turning_motors_and_the_step_states_it(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, talk):
-        dossier = files.FaultReportStore(tmp_path / "dossiers")
+        dossier = files.FaultReportStore(tmp_path / "fault-reports")
         await talk.sign_on("T1")
         machine: Any = bench.machines[SLOT]
         machine.board.identity.capabilities.remove(m.JOGS)
@@ -205,10 +204,8 @@ async def test_a_box_that_loses_power_during_a_return_to_service_continues_at_th
         again = await DirectClient(bench.box).sign_on("F1", "T1")
         answer = await return_step(again)
         assert (answer["done"], answer["next"], bench.box.testing) == (done, step, {SLOT: 1})
-        await again.submit("SlotOrdered", slot=SLOT, act="clear", by="T1")
-        assert f"{step}: " in next_step_of_refusal(
-            await again.submit("SlotOrdered", slot=SLOT, act="acknowledge", by="F1")
-        )
+        await again.submit("slot", slot=SLOT, act="clear", by="T1")
+        assert f"{step}: " in next_step_of_refusal(await again.submit("slot", slot=SLOT, act="acknowledge", by="F1"))
         await complete_return(bench, again)
 
 
@@ -218,7 +215,7 @@ async def test_a_power_cut_while_the_fault_report_is_written_skips_no_step(tmp_p
         await fault(bench, "dust:sensor=lift,percent=70")
         slot = bench.box.running_controller().table.state.slots[SLOT]
         bench.box.running_controller().submit(ev.ReturnStepChanged(SLOT, 0, "dossier: the box is recording the fault"))
-        (tmp_path / "dossiers" / "000001.steps").unlink()
+        (tmp_path / "fault-reports" / "000001.steps").unlink()
         await asyncio.sleep(1.0)
         assert slot.return_procedure is not None
         bench.box.running_controller().abandon()
@@ -234,7 +231,7 @@ async def test_deleting_the_files_skips_no_step(tmp_path: Path) -> None:
         await talk.sign_on("F1", "T1")
         await fault(bench, "dust:sensor=lift,percent=70")
         await bench.box.stop()
-        for path in (tmp_path / "dossiers").iterdir():
+        for path in (tmp_path / "fault-reports").iterdir():
             path.unlink()
         await start(bench, tmp_path)
         assert bench.box.running_controller().table.state.slots[SLOT].return_procedure is not None
@@ -252,7 +249,7 @@ async def test_test_mode_is_shown_everywhere_moves_no_meter_and_ends_with_the_re
             state = describe_state(controller.table, None, 1, "now")
             pictures = [panel.live.picture(role) for role in ("dealer", "floorperson", "technician", "sign")]
             return {
-                next(slot.testing for slot in status_of(box).slots if slot.name == SLOT) == 1,
+                next(slot.testing for slot in box.pictures.box().slots if slot.name == SLOT) == 1,
                 state.slots[SLOT].testing,
                 *(machine_name(SLOT) in " ".join(picture["testing"]) for picture in pictures),
             }
@@ -295,7 +292,7 @@ async def test_dust_that_makes_a_shoe_refuse_is_a_machine_fault_that_requires_th
         assert bench.box.running_controller().table.context.is_in_service(SHOE_SLOT)
         machine.inject("dust:sensor=draw,percent=70")
         await refused(bench)
-        dossier = files.read(tmp_path / "dossiers", 1)
+        dossier = files.read(tmp_path / "fault-reports", 1)
         assert (dossier.machine.slot, dossier.halt.what, dossier.complete) == (SHOE_SLOT, "path_blocked", True)
         state = bench.box.running_controller().table.state.slots[SHOE_SLOT]
         assert (state.state, bench.box.service_state(SHOE_SLOT)) == ("faulted", "faulted")
@@ -305,8 +302,8 @@ async def test_dust_that_makes_a_shoe_refuse_is_a_machine_fault_that_requires_th
             "begin: a technician starts the return to service",
         )
         machine.inject("mend")
-        await talk.submit("SlotOrdered", slot=SHOE_SLOT, act="clear", by="T1")
-        answer = await talk.submit("SlotOrdered", slot=SHOE_SLOT, act="acknowledge", by="F1")
+        await talk.submit("slot", slot=SHOE_SLOT, act="clear", by="T1")
+        answer = await talk.submit("slot", slot=SHOE_SLOT, act="acknowledge", by="F1")
         assert "next, in fault report 1: begin: " in next_step_of_refusal(answer), "wiped is not back in service"
         assert (await return_step(talk, "begin", by="F1")).startswith("PB-813"), "a technician's"
         assert (await return_step(talk, "begin", by="T1"))["next"] == "clear"
@@ -319,7 +316,7 @@ async def test_a_card_left_in_a_shoe_requires_no_return_steps_but_is_recorded(tm
         await talk.sign_on("F1", "T1")
         machine.mechanics._edge(sh.Sensor.EXIT, True)
         await refused(bench)
-        assert files.read(tmp_path / "dossiers", 1).halt.what == "path_blocked"
+        assert files.read(tmp_path / "fault-reports", 1).halt.what == "path_blocked"
         assert bench.box.running_controller().table.context.is_in_service(SHOE_SLOT)
         assert bench.box.running_controller().table.state.slots[SHOE_SLOT].return_procedure is None
         assert (await return_step(talk, "begin", by="F1"))["next"] == "clear", "a floorperson may take it up"
