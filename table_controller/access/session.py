@@ -276,10 +276,7 @@ class ClientSession:
             self._answer(request, kept.returns.progress(request.fault_report))
             return
         who = self._person(request.by)
-        person = self._proved[who.credential].person.casefold()  # as Person.same compares them
-        self._answer(
-            request, await kept.returns.complete_step(request.fault_report, request.step, who, person, request.cards)
-        )
+        self._answer(request, await kept.returns.complete_step(request.fault_report, request.step, who, request.cards))
 
     async def _mended(self, request: p.WearResetRequest) -> None:
         who = self._person(request.by)

@@ -202,7 +202,8 @@ def _slot(box: Box, slot: Slot[Any, Any]) -> SlotStatus:
     return SlotStatus(
         slot.name, slot.kind.name, state, slot.view.connected, port,
         "" if hello is None else hello.serial, "" if hello is None else hello.firmware,
-        None if known is None else known.deck, problem_of(slot.cause), link_of(slot.driver), box.testing.get(slot.name),
+        None if known is None else known.deck, problem_of(slot.cause), link_of(slot.driver),
+        None if known is None else known.tested_report,
     )  # fmt: skip
 
 

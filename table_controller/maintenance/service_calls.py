@@ -19,6 +19,7 @@ from devices.shuffler.messages import Mode
 from firmware_bridge.errors import BadRequest, NotAllowed, PitboxError
 from firmware_bridge.messages import Message
 from table_controller.journal import records as rec
+from table_controller.maintenance.return_to_service import raise_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +50,7 @@ _MOST_CARDS: Final = 255
 
 def orders_of(box: Box, slot: str) -> list[str]:
     """Return the orders that a slot accepts now, before permits are checked."""
-    names = (*_ORDERS, *(_TESTS if slot in box.testing else ()))
+    names = (*_ORDERS, *(_TESTS if box.test_mode.tested_report(slot) is not None else ()))
     orders = [name for name in names if hasattr(box.slots[slot].driver, name)]
     if box.test_mode.is_without_fault(slot):
         return [LEAVE_TEST, *orders]
@@ -78,7 +79,7 @@ async def call_device(
     if name in (BEGIN_TEST, LEAVE_TEST):
         await _test_mode(box, slot, name, _technician(name, who))
         return None
-    names = (*_QUESTIONS, *_ORDERS, *(_TESTS if slot in box.testing else ()))
+    names = (*_QUESTIONS, *_ORDERS, *(_TESTS if box.test_mode.tested_report(slot) is not None else ()))
     method = getattr(device.driver, name, None) if name in names else None
     if method is None:
         offered = [each for each in names if hasattr(device.driver, each)]
@@ -121,7 +122,7 @@ async def _test_mode(box: Box, slot: str, name: str, person: Person) -> None:
     """Begin or leave test mode; record the result as for every order."""
     outcome = "it was interrupted"
     try:
-        await (box.test_mode.begin if name == BEGIN_TEST else box.test_mode.leave)(slot, person)
+        raise_refusal(await (box.test_mode.begin if name == BEGIN_TEST else box.test_mode.leave)(slot, person))
         outcome = "done"
     except PitboxError as error:
         outcome = f"{error.code} {error}"

@@ -94,9 +94,7 @@ class RequestHandler:
         try:
             if kept is None:
                 raise BadFaultReport("this box keeps no fault reports")
-            await kept.returns.complete_step(
-                request.report, request.step, _person(people[0]), people[0].person, request.cards
-            )
+            await kept.returns.complete_step(request.report, request.step, _person(people[0]), request.cards)
         except NotAllowed as barred:
             return make_refusal(403, barred)
         except PitboxError as refusal:

@@ -412,10 +412,9 @@ def _meter_rules(table: Table) -> dict[str, Any] | None:
 def machines_in_test_mode(table: Table) -> list[str]:
     """Return the names of the machines in test mode, which every page shows."""
     return [
-        labels.machine_name(name)
-        + (f" (fault report {slot.return_procedure.fault_report})" if slot.return_procedure.fault_report else "")
+        labels.machine_name(name) + (f" (fault report {slot.tested_report})" if slot.tested_report else "")
         for name, slot in table.state.slots.items()
-        if slot.return_procedure is not None and slot.return_procedure.testing
+        if slot.is_testing
     ]
 
 

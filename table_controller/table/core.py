@@ -23,6 +23,7 @@ from table_controller.table import (
     orders,
     playing,
     restart,
+    return_to_service,
     second_copy,
     service,
     shuffling,
@@ -81,12 +82,18 @@ class Table:
         """
         c = self.context
         c.out = []
+        if self.ignores(event):
+            return c.out
         act = service.RESULT_EVENTS.get(type(event))
         if act is not None:
             service.record_result(c, act, event)
         if not service.is_duplicate_report(c, event):
             _HANDLERS[type(event)](c, event)
         return c.out
+
+    def ignores(self, event: ev.Event) -> bool:
+        """Return whether the table ignores an event: it changes nothing, and is not recorded."""
+        return return_to_service.ignores(self.state, event)
 
     def advance(self, event: ev.Event) -> list[Decision]:
         """End the step that this event began: advance as far as the state allows; return all decisions of the step."""
@@ -238,7 +245,13 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.KeysRevoked: enrollment.on_keys_revoked,
     ev.SignShown: meter_visibility.on_sign_shown,
     ev.SlotChanged: service.on_slot_changed,
-    ev.ReturnStepChanged: service.on_return_step_changed,
+    ev.MachineHalted: return_to_service.on_machine_halted,
+    ev.FaultDiagnosed: return_to_service.on_fault_diagnosed,
+    ev.EvidenceReported: return_to_service.on_evidence_reported,
+    ev.ReturnTaken: return_to_service.on_return_taken,
+    ev.ReturnLeft: return_to_service.on_return_left,
+    ev.StepReported: return_to_service.on_step_reported,
+    ev.TestModeOrdered: return_to_service.on_test_mode_ordered,
     ev.CardsInserted: shuffling.on_cards_inserted,
     ev.IntakeEmptied: shuffling.on_intake_emptied,
     ev.CardsBehindGate: shuffling.on_cards_behind_gate,

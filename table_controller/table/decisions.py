@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from table_controller.ledger.money import MoneyEntry
+from table_controller.table.return_steps import Evidence, ReturnStep
 
 Actuation = Literal[
     "shuffle", "eject", "clear_out", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw", "open_bets",
@@ -135,6 +136,69 @@ class WagersReturned(Decision, frozen=True):
     clauses: tuple[str, ...]
     seat: int | None = None
     kept: tuple[str, ...] = ()
+
+
+# --- return to service ------------------------------------------------------------------------------------------------
+
+
+class ReturnBegan(Decision, frozen=True):
+    """A return to service began: with a machine fault (`by` is empty), or by a person."""
+
+    report: int
+    slot: str
+    by: str
+    service: bool  # a technician must work on it; otherwise table staff may clear it
+    expected: int | None
+    has_door: bool
+    motors: tuple[str, ...] = ()  # motors that can be jogged; none if the firmware cannot
+
+
+class TechnicianAssigned(Decision, frozen=True):
+    """A technician was assigned; `mode` is the machine's mode before, to be restored at the end."""
+
+    report: int
+    by: str
+    mode: str = ""
+
+
+class TechnicianLeft(Decision, frozen=True):
+    """The assigned technician left; completed steps are kept."""
+
+    report: int
+    by: str
+
+
+class EvidenceShown(Decision, frozen=True):
+    """Part of a step's evidence arrived."""
+
+    report: int
+    by: str
+    evidence: Evidence
+
+
+class StepCompleted(Decision, frozen=True):
+    """A step was completed by this evidence."""
+
+    report: int
+    step: ReturnStep
+    by: str
+    evidence: Evidence
+
+
+class StepsUndone(Decision, frozen=True):
+    """This step and all later ones must be done again."""
+
+    report: int
+    step: ReturnStep
+    why: str
+
+
+class TestModeChanged(Decision, frozen=True):
+    """A machine entered or left test mode; after it left, the box restores its `mode`, if it has modes."""
+
+    slot: str
+    testing: bool
+    mode: str = ""
 
 
 # --- money ------------------------------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from table_controller.table.return_steps import MachineEvidence, Requirements, ReturnStep
+
 Role = Literal["dealer", "floorperson", "technician", "auditor"]
 
 
@@ -199,10 +201,7 @@ class SlotChanged(Event, frozen=True):
 
 
 class ReturnStepChanged(Event, frozen=True):
-    """The next step of a device's return to service, in words; "" when all steps are done.
-
-    Only the box sends it, from its evidence for each step. `testing`: the device is in test mode.
-    """
+    """The next step of a return to service as text: in journals of record versions 1 and 2; no box submits it now."""
 
     slot: str
     fault_report: int
@@ -413,6 +412,75 @@ class SignShown(Event, frozen=True):
 
     sign: str
     cause: str = ""
+
+
+# --- return to service and test mode ---------------------------------------------------------------------------------
+
+
+class MachineHalted(Event, frozen=True):
+    """A machine that moves cards halted, and the box records the fault. `at_ns` (wall clock) identifies the report."""
+
+    slot: str
+    what: str
+    at_ns: int
+
+
+class FaultDiagnosed(Event, frozen=True):
+    """The report of a halt is on disk, with what its return to service requires."""
+
+    slot: str
+    fault_report: int
+    what: str
+    requires: Requirements
+
+
+class EvidenceReported(Event, frozen=True):
+    """A machine did something that proves or disproves steps of its return to service."""
+
+    slot: str
+    evidence: MachineEvidence
+
+
+class ReturnTaken(Event, frozen=True):
+    """A person begins or continues the return to service of a fault report. `mode` is the machine's present mode."""
+
+    slot: str
+    fault_report: int
+    who: Person
+    requires: Requirements
+    mode: str = ""
+
+
+class ReturnLeft(Event, frozen=True):
+    """A person ends the work of the technician on a return to service; completed steps are kept."""
+
+    slot: str
+    fault_report: int
+    who: Person
+
+
+class StepReported(Event, frozen=True):
+    """A person reports a step as done: the deck counted, the path seen clear (`dark` sensors), or the return signed."""
+
+    slot: str
+    fault_report: int
+    step: ReturnStep
+    who: Person
+    cards: int | None = None
+    dark: tuple[str, ...] | None = None
+
+
+class TestModeOrdered(Event, frozen=True):
+    """A technician begins or leaves test mode of a machine without a fault.
+
+    `obstacle` is what the machine's own report has against it; `mode` is its present mode.
+    """
+
+    slot: str
+    act: Literal["begin", "leave"]
+    who: Person
+    obstacle: str = ""
+    mode: str = ""
 
 
 # --- commands and time -----------------------------------------------------------------------------------------------

@@ -100,11 +100,8 @@ def describe_state(
 
 
 def _slot(slot: TableSlot) -> m.SlotService:
-    if slot.return_procedure is None:
-        return m.SlotService(kind=slot.kind, state=slot.state)
-    return m.SlotService(
-        kind=slot.kind, state=slot.state, testing=slot.return_procedure.testing, next_step=slot.return_procedure.step
-    )
+    following = "" if slot.return_procedure is None else slot.return_procedure.next_text
+    return m.SlotService(kind=slot.kind, state=slot.state, testing=slot.is_testing, next_step=following)
 
 
 def describe_meters(money: ShownMoney | None, seq: int, at: str) -> m.MetersMessage | None:
