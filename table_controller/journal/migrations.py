@@ -77,7 +77,7 @@ BEFORE_REVOCATIONS: Final = "2/ee3cd87fcd486b95"
 SECOND_EDITION: Final = "2/4dbe0d6689fe2f8d"
 # The schema of the state while it had the next step of a return to service as text (commit 73fda2b4):
 # `earlier_procedures` reads it.
-THIRD_EDITION: Final = "2/XXXX"
+THIRD_EDITION: Final = "2/9abaf35d3f937e4d"
 
 # In the order of trial: the first that reads the schema and covers all changed digests is applied.
 MIGRATIONS: Final[tuple[Migration, ...]] = (

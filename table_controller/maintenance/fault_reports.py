@@ -29,6 +29,7 @@ from table_controller.table import events as ev
 from table_controller.table import return_progress as rp
 from table_controller.table.decisions import Prompt
 from table_controller.table.return_steps import FaultedAgain
+from table_controller.table.return_to_service import PATH_BLOCKED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,8 +90,10 @@ class FaultReports:
         self._diagnosed(report, service=not diagnose(report).staff)
 
     def _diagnosed(self, report: d.FaultReport, *, service: bool) -> None:
-        requires = requirements_of(report, service=service)
-        self._submit(ev.FaultDiagnosed(report.machine.slot, report.number, report.halt.what, requires))
+        requires, name = requirements_of(report, service=service), report.machine.slot
+        if service and report.halt.what == PATH_BLOCKED and not self._box.is_stopping:
+            self._box.slots[name].service.apply_trigger("fault", unsettled=False)
+        self._submit(ev.FaultDiagnosed(name, report.number, report.halt.what, requires))
 
     def _submit(self, event: ev.Event) -> None:
         """Submit an event, unless the box stops: its last snapshot is written already, and the next start goes on."""
@@ -114,8 +117,7 @@ class FaultReports:
         """Return whether a procedure in the core has no complete record of its fault on disk."""
         procedure = self._procedure(name)
         return isinstance(procedure, rp.FaultRecording) or (
-            isinstance(procedure, rp.ReturnProgress)
-            and procedure.fault_report not in files.numbers(self.store.folder)
+            isinstance(procedure, rp.ReturnProgress) and procedure.fault_report not in files.numbers(self.store.folder)
         )
 
     def _finish_recording(self, name: str) -> None:

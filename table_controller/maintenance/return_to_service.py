@@ -30,10 +30,8 @@ class ReturnsToService:
     def __init__(self, box: Box, lines: ReturnLines) -> None:
         self._box, self._lines = box, lines
 
-    async def complete_step(
-        self, number: int, name: str, who: ev.Person, cards: int | None = None
-    ) -> dict[str, Any]:
-        """Begin a procedure (`begin`), leave it, or complete one of its steps; raise StepRefused with what is missing."""
+    async def complete_step(self, number: int, name: str, who: ev.Person, cards: int | None = None) -> dict[str, Any]:
+        """Begin a procedure, leave it, or complete one of its steps; raise StepRefused with what is missing."""
         report = files.read(self._lines.folder, number)
         slot = report.machine.slot
         if name == "begin":

@@ -63,7 +63,10 @@ class TestModes:
         if self.reasons_against(slot) == ():
             status = await self._box.slots[slot].driver.read_inventory()
         order = ev.TestModeOrdered(slot, "begin", who, _obstacle(status), mode_in_status(status))
-        return await self._box.running_controller().submit_and_wait(order)
+        decisions = await self._box.running_controller().submit_and_wait(order)
+        if self.is_without_fault(slot):
+            self._box.slots[slot].service.apply_trigger("doubt", unsettled=False)
+        return decisions
 
     async def leave(self, slot: str, who: ev.Person) -> list[Decision]:
         """Have the core end test mode; return its decisions when the machine has its previous mode again.

@@ -32,7 +32,11 @@ def devices(box: Box, table: Table | None) -> list[dict[str, Any]]:
     """Return every machine, with why it cannot be used and what a technician may order."""
     return [
         _device(slot, table)
-        | {"testing": box.test_mode.tested_report(name), "orders": _orders(slot, orders_of(box, name)), "test": _test(box, name)}
+        | {
+            "testing": box.test_mode.tested_report(name),
+            "orders": _orders(slot, orders_of(box, name)),
+            "test": _test(box, name),
+        }
         for name, slot in box.slots.items()
     ]
 

@@ -67,10 +67,17 @@ def on_fault(c: Context, name: str) -> None:
 
 
 def on_fault_diagnosed(c: Context, event: ev.FaultDiagnosed) -> None:
-    """Begin the steps of a machine fault. An interruption is resolved by the people at the table, without steps."""
+    """Begin the steps of a machine fault. An interruption is resolved by the people at the table, without steps.
+
+    The steps of a report that was lost and written again begin again, too: their evidence was lost with it.
+    """
     slot = c.state.slots[event.slot]
     recording = slot.return_procedure
     if isinstance(recording, rp.ReturnProgress):
+        if recording.fault_report == event.fault_report:
+            if recording.is_testing:
+                c.out.append(TestModeChanged(event.slot, testing=False, mode=recording.mode))
+            _begin(c, event.slot, event.fault_report, "", event.requires)
         return
     begun_before = isinstance(recording, rp.FaultRecording) and recording.fault_report == event.fault_report
     if event.requires.service and event.what == PATH_BLOCKED and (slot.state == IN_SERVICE or slot.is_testing):
@@ -147,7 +154,7 @@ def on_return_left(c: Context, event: ev.ReturnLeft) -> None:
 
 
 def on_step_reported(c: Context, event: ev.StepReported) -> None:
-    """Complete a step that a person reports, if its evidence proves it. Two credentials of one person are one person."""
+    """Complete a step that a person reports. Two credentials of one person are not two people."""
     progress = _open_procedure(c, event)
     if progress is None:
         return
@@ -178,9 +185,7 @@ def _open_procedure(c: Context, event: ev.ReturnLeft | ev.StepReported) -> rp.Re
     progress = c.state.slots[event.slot].return_procedure
     if isinstance(progress, rp.ReturnProgress) and progress.began.report == event.fault_report:
         return progress
-    c.refuse(
-        f"the return to service of report {event.fault_report} has not begun, or its machine is back in service"
-    )
+    c.refuse(f"the return to service of report {event.fault_report} has not begun, or its machine is back in service")
     return None
 
 

@@ -234,7 +234,8 @@ def test_a_machines_own_events_are_the_evidence() -> None:
     assert return_evidence.evidence_of(sf.Completed(7, 1, 1000, sf.Mode.SHUFFLE, rejected=True)) == st.CardsMoved(1)
     assert return_evidence.evidence_of(sf.SelfTested(7, 0b1010, 0b1)) == st.Tested(2, 1)
     assert return_evidence.evidence_of(sh.Door(True)) == st.DoorMoved(True)
-    assert return_evidence.evidence_of(sf.Jogged(7, sf.Motor.FEED, True, 310, True)) == st.MotorJogged("feed", True, 310, True)
+    jogged = sf.Jogged(7, sf.Motor.FEED, True, 310, True)
+    assert return_evidence.evidence_of(jogged) == st.MotorJogged("feed", True, 310, True)
     assert return_evidence.motors_of("shuffler", [sf.COUNTS, sf.JOGS]) == MOTORS
     assert return_evidence.motors_of("shoe", [sh.DISPENSES]) == ()
     assert return_evidence.evidence_of(sh.Unbalanced(None, 53, 52)) == st.FaultedAgain("Unbalanced")
