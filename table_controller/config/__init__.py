@@ -38,6 +38,7 @@ from table_controller.config.types import (
     TableConfig,
 )
 from table_controller.config.walk import ParsedFile
+from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.host.addresses import is_loopback
 from table_controller.journal.store import Policy
 from table_controller.rulebook import check_submission, edition
@@ -227,7 +228,7 @@ class _ConfigReader:
         kinds = {slot.partition(".")[0] for slot in there}
         needed = devices_needed(rules, submission)
         for kind, why in needed.items():
-            if kind == "bet_sensor":
+            if CONTROLLER_KINDS[kind].is_at_seats:
                 lacking = [f"{kind}.{n}" for n in range(1, submission.seats + 1) if f"{kind}.{n}" not in there]
                 if lacking:
                     self._problem(f"device.{' and device.'.join(lacking)} missing: {why}")
@@ -238,9 +239,9 @@ class _ConfigReader:
             kind, _, number = slot.partition(".")
             if kind not in useful:
                 self._warnings.append(f"device.{slot} is not used by the choices in [rules]")
-            elif kind == "bet_sensor" and int(number) > submission.seats:
+            elif CONTROLLER_KINDS[kind].is_at_seats and int(number) > submission.seats:
                 self._problem(f"device.{slot}: its number is a seat, and there are {submission.seats}")
-            elif kind != "bet_sensor" and int(number) > 1 and f"{kind}.1" in there:
+            elif not CONTROLLER_KINDS[kind].is_at_seats and int(number) > 1 and f"{kind}.1" in there:
                 self._warnings.append(f"device.{slot}: a table uses one {kind}, device.{kind}.1")
 
     def _check_sign(self, rules: Edition, submission: Submission, panel: PanelConfig) -> None:

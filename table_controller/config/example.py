@@ -14,6 +14,7 @@ import msgspec
 from table_controller.config.devices import devices_needed
 from table_controller.config.sections import DEVICE, RULE_MEANINGS, RULES, SECTION_NAMES, SECTIONS, DeviceSection
 from table_controller.config.walk import allowed, meaning
+from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.rulebook import check_submission, edition
 from table_controller.rulebook.games.house_ways import HOUSE_WAYS
 from table_controller.rulebook.hands.house_way import turning_ranks
@@ -80,7 +81,9 @@ def _devices(rules: Edition) -> list[str]:
     submission = check_submission(rules, example_choices(rules)[0])
     needed = devices_needed(rules, submission)
     slots = [
-        f"{kind}.{n}" for kind in needed for n in range(1, submission.seats + 1 if kind == "bet_sensor" else 2)
+        f"{kind}.{n}"
+        for kind in needed
+        for n in range(1, submission.seats + 1 if CONTROLLER_KINDS[kind].is_at_seats else 2)
     ] + ["keypad.1"]
     slots += ["shoe.1"] if "shoe" not in needed else []
     slots += ["meter_sign.1"] if "bet_sensor" in needed else []

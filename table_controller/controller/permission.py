@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from table_controller.controller.device_events import seat_of
 from table_controller.table import state_machines as mc
+from table_controller.table.betting import seat_of
 from table_controller.table.state import HANDS
 
 if TYPE_CHECKING:

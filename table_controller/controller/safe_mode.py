@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.bet_sensor import messages as bet_sensor
 from devices.driver_events import Reported
 from firmware_bridge.errors import PitboxError
+from table_controller.controller.kinds import CONTROLLER_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -20,24 +20,17 @@ if TYPE_CHECKING:
 
 # Command ids that no journal has: far above all others; the time (microseconds) makes them different.
 EMERGENCY_ID_BASE: Final = 1 << 61
-_OPEN: Final = (bet_sensor.State.AWAITING, bet_sensor.State.PLACED)
 
 
 def stop_without_core(slot: Slot[Any, Any], round_: int, number: int) -> Awaitable[Any] | None:
     """Stop or lock a connected machine without the core; return None if there is nothing to stop."""
-    driver, kind = slot.driver, slot.kind.name
-    if driver.reported is None:
+    make_safe = CONTROLLER_KINDS[slot.kind.name].make_safe
+    if slot.driver.reported is None or make_safe is None:
         return None
     try:
-        if kind in ("shuffler", "shoe"):
-            return driver.stop(number)  # type: ignore[no-any-return]
-        if kind == "shaker":
-            return driver.disarm(number)  # type: ignore[no-any-return]
-        if kind == bet_sensor.KIND:
-            return driver.lock(round_, number)  # type: ignore[no-any-return]
+        return make_safe.send(slot.driver, number, round_)
     except PitboxError:
         return None  # its link is down: it starts out of service when it returns
-    return None
 
 
 class SafeMode:
@@ -56,17 +49,12 @@ class SafeMode:
 
     def _reported(self, name: str, event: Reported) -> None:
         """Stop a device that has reported; lock a sensor that takes bets."""
-        driver, kind = self.slots[name].driver, self.slots[name].kind.name
-        self._next += 1
-        work: Awaitable[Any]
-        if kind in ("shuffler", "shoe"):
-            work = driver.stop(self._next)
-        elif kind == "shaker":
-            work = driver.disarm(self._next)
-        elif kind == bet_sensor.KIND and event.inventory.state in _OPEN:
-            work = driver.lock(event.inventory.round, self._next)
-        else:
+        make_safe = CONTROLLER_KINDS[self.slots[name].kind.name].make_safe
+        round_ = None if make_safe is None else make_safe.unsafe_round(event.inventory)
+        if make_safe is None or round_ is None:
             return
+        self._next += 1
+        work = make_safe.send(self.slots[name].driver, self._next, round_)
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(lambda done: self._made_safe(name, done))

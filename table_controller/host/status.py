@@ -11,12 +11,15 @@ import msgspec
 
 from devices.service import IN_SERVICE
 from firmware_bridge.version import VERSION
+from table_controller.controller.kinds import CONTROLLER_KINDS
+from table_controller.controller.kinds.controller_kind import COMMON_PERMITS
 from table_controller.controller.supervise import TaskState
 from table_controller.host.certificates import Certificate
 from table_controller.host.notices import Notice
 from table_controller.host.surroundings import UplinkStatus
 from table_controller.journal.finding_log import LoggedFinding
 from table_controller.journal.hit_log import LoggedHit
+from table_controller.table.betting import seat_of
 from table_controller.table.decisions import DenialReason, Prompt
 from table_controller.table.state import Deck, Hold, Progressive, Round
 
@@ -32,15 +35,6 @@ if TYPE_CHECKING:
 PROTOCOL: Final = 2
 # The state of a slot that would be in service if the box were not locked or halted.
 LOCKED: Final = "locked"
-# The permits that are checked, by kind of device.
-_ACTS: Final[dict[str, tuple[Any, ...]]] = {
-    "shuffler": ("shuffle", "eject", "clear_out", "return_to_service", "test"),
-    "shoe": ("load", "dispense", "start_round", "give_stub", "return_to_service", "test"),
-    "shaker": ("arm_dice", "return_to_service", "test"),
-    "rng": ("draw", "return_to_service", "test"),
-    "bet_sensor": ("light", "unlock", "return_to_service", "test"),
-}
-_ANY: Final = ("return_to_service", "test")
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -242,8 +236,9 @@ def permits_of(table: Table) -> list[PermitStatus]:
     deck = None if coming is None else coming.name
     permits = [PermitStatus("open_bets", table.permit("open_bets", deck=deck), deck=deck)]
     for name, slot in table.state.slots.items():
-        for act in _ACTS.get(slot.kind, _ANY):
+        kind = CONTROLLER_KINDS[slot.kind]
+        for act in (*kind.permits, *COMMON_PERMITS):
             held = table.deck_at(name)
-            seat = int(name.rpartition(".")[2]) if slot.kind == "bet_sensor" else None
+            seat = seat_of(name) if kind.is_at_seats else None
             permits.append(PermitStatus(act, table.permit(act, name, held, seat=seat), name, held))
     return permits

@@ -94,7 +94,7 @@ async def _enroll(box: Box, slot: str, file: str, who: ev.Person, second: ev.Per
 def _permitted(box: Box, slot: str) -> TableState:
     """Return the state of the table; raise NotAllowed if an enrollment is not permitted now."""
     controller = box.running_controller()
-    reasons = reasons_against(controller.table, slot, "enroll")
+    reasons = reasons_against(controller.table, slot)
     if reasons:
         raise NotAllowed(f"enroll {slot}: " + "; ".join(f"{r.text} [{r.clause}], {r.clears}" for r in reasons))
     return controller.table.state

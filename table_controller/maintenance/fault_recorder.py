@@ -17,6 +17,7 @@ from devices.driver_events import LinkUp
 from devices.edge_log import EDGE_LOG
 from firmware_bridge.errors import PitboxError
 from table_controller.diagnosis import evidence
+from table_controller.diagnosis.card_paths import PATHS
 from table_controller.diagnosis.fault_report import FaultReport, HaltKind, MachineHalt, MotionEnd, TransitsAtFault
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ log = logging.getLogger(__name__)
 
 # How many earlier motions a report includes.
 _ENDS: Final = 8
-# Kinds of machines that move cards along a path.
-CARD_PATH_KINDS: Final = ("shuffler", "shoe")
 # States in which a machine waits to be cleared; it has already reported the cause.
 _HALTED: Final = ("HALTED", "DOUBTFUL")
 
@@ -54,7 +53,7 @@ class FaultRecorder:
         on_closed: Callable[[FaultReport], None] | None = None,
     ) -> None:
         """`threads`: write in a thread, for real disks. `on_closed` gets a report when it is closed."""
-        assert kind.name in CARD_PATH_KINDS, f"a {kind.name} has no card path"
+        assert kind.name in PATHS, f"a {kind.name} has no card path"
         self.ring = ring
         self.reports: deque[FaultReport] = deque(maxlen=_ENDS)  # the newest complete ones
         self._slot, self._kind, self._driver, self._keep = slot, kind, driver, store

@@ -18,10 +18,11 @@ from firmware_bridge.errors import BadFaultReport
 from firmware_bridge.version import VERSION
 from table_controller.diagnosis import fault_report as d
 from table_controller.diagnosis import fault_report_store as files
+from table_controller.diagnosis.card_paths import PATHS
 from table_controller.diagnosis.causes import diagnose
 from table_controller.diagnosis.return_evidence import evidence_of, requirements_of
 from table_controller.host.status import permits_of
-from table_controller.maintenance.fault_recorder import CARD_PATH_KINDS, FaultRecorder
+from table_controller.maintenance.fault_recorder import FaultRecorder
 from table_controller.maintenance.frame_ring import FrameRing
 from table_controller.maintenance.return_lines import ReturnLines
 from table_controller.maintenance.return_to_service import ReturnsToService
@@ -56,9 +57,7 @@ class FaultReports:
         self._answers: deque[tuple[int, d.EarlierAnswer]] = deque(maxlen=_ANSWERS)
         self._received: dict[str, int] = {}  # when each deck was received (wall clock)
         self._pinned: dict[str, list[int]] = {}  # slot -> reports whose machine is not back in service
-        self._freezers = {
-            name: self._freezer(name) for name, slot in box.slots.items() if slot.kind.name in CARD_PATH_KINDS
-        }
+        self._freezers = {name: self._freezer(name) for name, slot in box.slots.items() if slot.kind.name in PATHS}
         self._find_pinned()
         if box.controller is not None and box.store is not None:
             self._lines.catch_up(box.store)

@@ -8,38 +8,32 @@ test mode, in a machine that is not in service.
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from devices.driver_events import Reported
-from devices.shoe import messages as sh
-from devices.shuffler import messages as sf
-from devices.shuffler.messages import Mode
 from firmware_bridge.errors import BadRequest, NotAllowed, PitboxError
 from firmware_bridge.messages import Message
+from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.journal import records as rec
 from table_controller.maintenance.return_to_service import raise_refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from table_controller.controller.box import Box
+    from table_controller.controller.kinds.controller_kind import ServiceOrder
     from table_controller.table.core import Table
     from table_controller.table.decisions import DenialReason
     from table_controller.table.events import Person
 
-_QUESTIONS: Final = ("report", "outcome", "status", "sensors", "health", "transits", "edge_log", "where", "shown")
-_ORDERS: Final = ("self_test", "clear_jam", "eject", "set_mode", "reset", "stop", "disarm", "blank", "clear")
-# Orders that move cards: only for a machine in test mode, which no round can use until it is returned to service.
-_TESTS: Final = (
-    "shuffle", "take_in", "deliver", "count_all", "load", "dispense", "start_round", "count_stub", "jog",
-)  # fmt: skip
+# Questions to every machine, besides those of its kind.
+_QUESTIONS: Final = ("report", "outcome")
 # Orders that the box carries out itself: begin test mode of a machine in service, and leave it.
 BEGIN_TEST: Final = "begin_test"
 LEAVE_TEST: Final = "leave_test"
-# Fail-safe orders; they need no permit.
-_SAFE: Final = ("stop", "disarm")
 _ROLES: Final = ("technician",)
 # Service commands have their own ids, far above those of the core; the time (microseconds) makes them different.
 _FIRST: Final = 1 << 62
@@ -48,22 +42,25 @@ _MOST: Final = (1 << 63) - 1
 _MOST_CARDS: Final = 255
 
 
+def possible_orders(box: Box, slot: str) -> list[ServiceOrder]:
+    """Return the orders that a machine can carry out now; those that move cards only in test mode."""
+    orders = CONTROLLER_KINDS[box.slots[slot].kind.name].orders
+    return [each for each in orders if box.test_mode.tested_report(slot) is not None or not each.needs_test_mode]
+
+
 def orders_of(box: Box, slot: str) -> list[str]:
     """Return the orders that a slot accepts now, before permits are checked."""
-    names = (*_ORDERS, *(_TESTS if box.test_mode.tested_report(slot) is not None else ()))
-    orders = [name for name in names if hasattr(box.slots[slot].driver, name)]
+    orders = [each.name for each in possible_orders(box, slot)]
     if box.test_mode.is_without_fault(slot):
         return [LEAVE_TEST, *orders]
     return [BEGIN_TEST, *orders] if box.test_mode.reasons_against(slot) is not None else orders
 
 
-def reasons_against(table: Table, slot: str, name: str) -> tuple[DenialReason, ...]:
-    """Return every reason against an order of a technician; an empty tuple means permitted."""
+def reasons_against(table: Table, slot: str) -> tuple[DenialReason, ...]:
+    """Return every reason against an order of a technician that is not fail-safe; an empty tuple means permitted."""
     known = table.state.slots[slot]
     reasons = table.permit("test", slot, known.deck)
     busy = tuple(reason for reason in reasons if reason.key == "device_busy")
-    if name in _SAFE:
-        return ()
     if not table.context.is_in_service(slot) or table.context.is_held(slot=slot, deck=known.deck):
         return busy  # no round uses it; only its last command must have ended
     return reasons
@@ -79,31 +76,31 @@ async def call_device(
     if name in (BEGIN_TEST, LEAVE_TEST):
         await _test_mode(box, slot, name, _technician(name, who))
         return None
-    names = (*_QUESTIONS, *_ORDERS, *(_TESTS if box.test_mode.tested_report(slot) is not None else ()))
-    method = getattr(device.driver, name, None) if name in names else None
-    if method is None:
-        offered = [each for each in names if hasattr(device.driver, each)]
-        raise BadRequest(f"a {device.kind.name} has no call {name!r} now; calls: {', '.join(offered)}")
-    if "mode" in arguments:
-        arguments = arguments | {"mode": _mode(arguments["mode"])}
-    if "motor" in arguments:
-        arguments = arguments | {"motor": _motor(device.kind.name, arguments["motor"])}
-    _check_numbers(arguments)
-    if name in _QUESTIONS:
+    questions = (*_QUESTIONS, *(each.__name__ for each in CONTROLLER_KINDS[device.kind.name].questions))
+    orders = {each.name: each for each in possible_orders(box, slot)}
+    if name not in (*questions, *orders):
+        raise BadRequest(f"a {device.kind.name} has no call {name!r} now; calls: {', '.join((*questions, *orders))}")
+    arguments = _converted(arguments, orders[name].arguments if name in orders else {})
+    if name in questions:
         quietly = {"report": device.driver.read_inventory, "outcome": device.driver.query_outcome}.get(name)
-        if quietly is not None and not _is_technician(who):
-            method = quietly
-        return _plain(await _called(method, arguments))
-    person = _technician(name, who)
-    controller = box.running_controller()
-    _permit(controller.table, slot, name)
-    number = _FIRST + box.clock.now()[0] // 1000
+        asked = quietly if quietly is not None and not _is_technician(who) else getattr(device.driver, name)
+        return _plain(await _called(asked, arguments))
+    return await _carry_out(box, slot, orders[name], arguments, _technician(name, who))
+
+
+async def _carry_out(
+    box: Box, slot: str, order: ServiceOrder, arguments: dict[str, Any], person: Person
+) -> dict[str, Any] | None:
+    """Carry out an order and record its result."""
+    controller, number = box.running_controller(), _FIRST + box.clock.now()[0] // 1000
+    _permit(controller.table, slot, order)
     outcome = "it was not sent"
     try:
-        if name not in _SAFE:  # recorded before it is sent, and still permitted then
-            await controller.note_and_wait(rec.Note("service", f"{name}: ordered", who=person, slot=slot))
-            _permit(controller.table, slot, name)
+        if not order.is_safe:  # recorded before it is sent, and still permitted then
+            await controller.note_and_wait(rec.Note("service", f"{order.name}: ordered", who=person, slot=slot))
+            _permit(controller.table, slot, order)
         outcome = "it was sent, and the technician disconnected before its end"
+        method = getattr(box.slots[slot].driver, order.name)
         answer = _plain(await _called(method, arguments | {"command": number}))
         outcome = "done"
     except BadRequest as error:
@@ -115,7 +112,7 @@ async def call_device(
     else:
         return answer
     finally:
-        box.note(rec.Note("service", f"{name}: {outcome}", who=person, slot=slot))
+        box.note(rec.Note("service", f"{order.name}: {outcome}", who=person, slot=slot))
 
 
 async def _test_mode(box: Box, slot: str, name: str, person: Person) -> None:
@@ -146,36 +143,40 @@ def _is_technician(who: Callable[[], Person]) -> bool:
         return False
 
 
-def _permit(table: Table, slot: str, name: str) -> None:
-    """Raise NotAllowed with every reason against an order."""
-    reasons = reasons_against(table, slot, name)
+def _permit(table: Table, slot: str, order: ServiceOrder) -> None:
+    """Raise NotAllowed with every reason against an order; a fail-safe order needs no permit."""
+    reasons = () if order.is_safe else reasons_against(table, slot)
     if reasons:
-        raise NotAllowed(f"{name} {slot}: " + "; ".join(f"{r.text} [{r.clause}], {r.clears}" for r in reasons))
+        raise NotAllowed(f"{order.name} {slot}: " + "; ".join(f"{r.text} [{r.clause}], {r.clears}" for r in reasons))
 
 
-def _check_numbers(arguments: dict[str, Any]) -> None:
-    """Refuse numbers that a message cannot carry: a device ends its session when it gets invalid data."""
+def _converted(arguments: dict[str, Any], types: Mapping[str, type]) -> dict[str, Any]:
+    """Return the arguments with their types: the name of a choice as the choice, a flag, or a number in range.
+
+    A number that a message cannot carry is refused: a device ends its session when it gets invalid data.
+    """
+    converted = dict(arguments)
     for key, value in arguments.items():
-        most = _MOST if key == "command" else _MOST_CARDS
-        if isinstance(value, Mode | sf.Motor | sh.Motor) or (key == "reverse" and isinstance(value, bool)):
-            continue
-        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
-            raise BadRequest(f"{key} must be a whole number from 1 to {most}")
+        kind = types.get(key, int)
+        if issubclass(kind, IntEnum):
+            converted[key] = _chosen(kind, key, value)
+        elif kind is not bool or not isinstance(value, bool):
+            _check_number(key, value)
+    return converted
 
 
-def _mode(name: Any) -> Mode:
-    try:
-        return Mode[str(name).upper()]
-    except KeyError:
-        raise BadRequest(f"there is no mode {name!r}; modes: {', '.join(m.name.lower() for m in Mode)}") from None
-
-
-def _motor(kind: str, name: Any) -> sf.Motor | sh.Motor:
-    motors: Any = {sf.KIND: sf.Motor, sh.KIND: sh.Motor}.get(kind, ())
-    chosen: sf.Motor | sh.Motor | None = next((motor for motor in motors if motor.name.lower() == name), None)
+def _chosen(kind: type[IntEnum], key: str, name: Any) -> IntEnum:
+    chosen = next((choice for choice in kind if choice.name.lower() == str(name).lower()), None)
     if chosen is None:
-        raise BadRequest(f"there is no motor {name!r}; motors: {', '.join(m.name.lower() for m in motors)}")
+        known = ", ".join(choice.name.lower() for choice in kind)
+        raise BadRequest(f"there is no {key} {name!r}; {key}s: {known}")
     return chosen
+
+
+def _check_number(key: str, value: Any) -> None:
+    most = _MOST if key == "command" else _MOST_CARDS
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+        raise BadRequest(f"{key} must be a whole number from 1 to {most}")
 
 
 async def _called(method: Any, arguments: dict[str, Any]) -> Any:

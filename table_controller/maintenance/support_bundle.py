@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from devices.message_registry import KIND_MESSAGES, LINK_MESSAGES, union_members
+from devices.message_registry import LINK_MESSAGES, union_members
 from firmware_bridge import frame as fr
 from firmware_bridge.capture import Blanker, CaptureFile, read_capture, read_tag
 from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import PitboxError
 from firmware_bridge.version import VERSION
+from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.diagnosis import fault_report_store
 from table_controller.diagnosis.fault_report import encode
 from table_controller.journal import reader
@@ -34,12 +35,16 @@ if TYPE_CHECKING:
 
 FAULT_REPORTS: Final = "dossiers"
 # Only payloads of the link and of machines without bets, seats and amounts are kept; of others only the header.
-_BLANKED: Final = ("bet_sensor", "keypad", "meter_sign")
 _SHOWN: Final = tuple(
     message
     for union in (
         *LINK_MESSAGES,
-        *(u for machine in KIND_MESSAGES if machine.KIND not in _BLANKED for u in (machine.ToDevice, machine.ToHost)),
+        *(
+            union
+            for kind in CONTROLLER_KINDS.values()
+            if not kind.is_private
+            for union in (kind.device.messages.ToDevice, kind.device.messages.ToHost)
+        ),
     )
     for message in union_members(union)
 )

@@ -11,10 +11,9 @@ import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from devices.shoe import messages as sh
-from devices.shuffler import messages as sf
 from devices.shuffler.messages import Mode
 from firmware_bridge.errors import PitboxError
+from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.controller.service_command_ids import ServiceCommandIds
 from table_controller.table import events as ev
 from table_controller.table import return_to_service
@@ -62,7 +61,7 @@ class TestModes:
         status = None
         if self.reasons_against(slot) == ():
             status = await self._box.slots[slot].driver.read_inventory()
-        order = ev.TestModeOrdered(slot, "begin", who, _obstacle(status), mode_in_status(status))
+        order = ev.TestModeOrdered(slot, "begin", who, self._obstacle(slot, status), mode_in_status(status))
         decisions = await self._box.running_controller().submit_and_wait(order)
         if self.is_without_fault(slot):
             self._box.slots[slot].service.apply_trigger("doubt", unsettled=False)
@@ -79,10 +78,15 @@ class TestModes:
                 status = await self._box.slots[slot].driver.read_inventory()
             except PitboxError as silent:
                 log.info("leave_test %s: the machine does not answer: %s", slot, silent)
-        order = ev.TestModeOrdered(slot, "leave", who, _obstacle(status))
+        order = ev.TestModeOrdered(slot, "leave", who, self._obstacle(slot, status))
         decisions = await self._box.running_controller().submit_and_wait(order)
         await self.wait_until_restored()
         return decisions
+
+    def _obstacle(self, slot: str, status: Any) -> str:
+        """Return what a person must do first: a test begins and ends with an empty machine that does not move."""
+        obstacle = CONTROLLER_KINDS[self._box.slots[slot].kind.name].obstacle_to_test
+        return "" if obstacle is None or status is None else obstacle(status)
 
     def on_step(self, step: DurableStep) -> None:
         """Restore the mode of a machine whose test a person ended, and read its state; a fault leaves it as it is."""
@@ -134,39 +138,3 @@ async def restore_mode(driver: Any, mode: str, next_id: Callable[[], int]) -> No
     """Set a machine to a previous mode, if it has modes."""
     if mode and await read_mode(driver) != mode:
         await driver.set_mode(next_id(), Mode[mode.upper()])
-
-
-def _obstacle(status: Any) -> str:
-    """Return what a person must do first: a test begins and ends with an empty machine that does not move."""
-    match status:
-        case sf.Status():
-            return _shuffler(status)
-        case sh.Status():
-            return _shoe(status)
-    return ""
-
-
-def _shuffler(status: sf.Status) -> str:
-    """Return what a person must do with a shuffler first; a halted one passes, because its report has the fault."""
-    match status.state:
-        case sf.State.HALTED | sf.State.DOUBTFUL:
-            return ""
-        case sf.State.READY:
-            return "cards are behind its gate; let it eject them, and take them out"
-        case sf.State.IDLE if status.cards_in_intake:
-            return "cards are in its intake; take them out"
-        case sf.State.IDLE:
-            return "cards are inside; let it clear them out" if status.inside else ""
-        case _:
-            return "its last command has not ended"
-
-
-def _shoe(status: sh.Status) -> str:
-    """Return what a person must do with a shoe first; as above."""
-    if status.state in (sh.State.HALTED, sh.State.DOUBTFUL):
-        return ""
-    if status.state not in (sh.State.IDLE, sh.State.READY, sh.State.DEALING):
-        return "its last command has not ended"
-    places = (("intake", status.in_intake), ("well", status.in_well), ("slot", status.in_slot))
-    occupied = next((place for place, cards in places if cards), "")
-    return f"cards are in its {occupied}; take them out" if occupied else ""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
-import sys
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from devices.shoe.state import ShoeView
 from devices.shuffler.state import ShufflerView
@@ -13,19 +11,16 @@ from table_controller.catalogue import catalogue
 from table_controller.cli.render.card_path import draw_path
 from table_controller.cli.render.shoe_path import draw_shoe
 from table_controller.journal.record_text import to_words
-from table_controller.maintenance.service_calls import BEGIN_TEST, LEAVE_TEST, orders_of
+from table_controller.maintenance.service_calls import BEGIN_TEST, LEAVE_TEST, possible_orders
 from table_controller.panel.labels import sentence, service_text
 
 if TYPE_CHECKING:
     from firmware_bridge.errors import PitboxError
     from table_controller.controller.box import Box
+    from table_controller.controller.kinds.controller_kind import ServiceOrder
     from table_controller.controller.slot import Slot
     from table_controller.table.core import Table
     from table_controller.table.decisions import DenialReason
-
-
-# Cache: the arguments of each driver's orders.
-_ASKED: Final[dict[tuple[str, str], list[dict[str, Any]]]] = {}
 
 
 def devices(box: Box, table: Table | None) -> list[dict[str, Any]]:
@@ -34,7 +29,7 @@ def devices(box: Box, table: Table | None) -> list[dict[str, Any]]:
         _device(slot, table)
         | {
             "testing": box.test_mode.tested_report(name),
-            "orders": _orders(slot, orders_of(box, name)),
+            "orders": [_order(each) for each in possible_orders(box, name)],
             "test": _test(box, name),
         }
         for name, slot in box.slots.items()
@@ -58,38 +53,19 @@ def _reason(reason: DenialReason) -> dict[str, str]:
     }
 
 
-def _orders(slot: Slot[Any, Any], names: list[str]) -> list[dict[str, Any]]:
-    """Return orders with their arguments, from the signatures of the driver."""
-    own = (BEGIN_TEST, LEAVE_TEST)  # have their own button
-    return [
-        {"call": name, "text": to_words(name), "asks": _asks(slot.driver, name)} for name in names if name not in own
-    ]
+def _order(order: ServiceOrder) -> dict[str, Any]:
+    """Return an order with its arguments."""
+    asks = [_argument(name, kind) for name, kind in order.arguments.items()]
+    return {"call": order.name, "text": to_words(order.name), "asks": asks}
 
 
-def _asks(driver: Any, call: str) -> list[dict[str, Any]]:
-    """Return the arguments of an order: a number, one of some names, or a flag."""
-    key = (type(driver).__qualname__, call)
-    if key not in _ASKED:
-        _ASKED[key] = _signature(getattr(driver, call))
-    return _ASKED[key]
-
-
-def _signature(method: Any) -> list[dict[str, Any]]:
-    known = vars(sys.modules[method.__module__])
-    asked: list[dict[str, Any]] = []
-    for name, parameter in inspect.signature(method).parameters.items():
-        if name in ("self", "command"):
-            continue
-        kind = parameter.annotation
-        if isinstance(kind, str):
-            kind = eval(kind, dict(known))  # noqa: S307 - our own driver's own annotation
-        if kind is bool:
-            asked.append({"name": name, "kind": "yes"})
-        elif isinstance(kind, type) and issubclass(kind, IntEnum):
-            asked.append({"name": name, "kind": "one", "of": [each.name.lower() for each in kind]})
-        else:
-            asked.append({"name": name, "kind": "number"})
-    return asked
+def _argument(name: str, kind: type) -> dict[str, Any]:
+    """Return an argument: a flag, one of some names, or a number."""
+    if kind is bool:
+        return {"name": name, "kind": "yes"}
+    if issubclass(kind, IntEnum):
+        return {"name": name, "kind": "one", "of": [each.name.lower() for each in kind]}
+    return {"name": name, "kind": "number"}
 
 
 def _device(slot: Slot[Any, Any], table: Table | None) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from devices.kinds import KINDS
 from table_controller.journal.record_text import to_words
 from table_controller.rulebook import EVIDENCE, OUTCOMES, TRIGGERS
 
@@ -261,7 +262,7 @@ STEP_TITLES: Final[dict[str, str]] = {
     "count": "Count the deck",
     "return": "Return to service",
 }
-_SLOT: Final = re.compile(r"\b(?:shuffler|shoe|shaker|rng|button|bet_sensor|meter_sign|keypad)\.\d+\b")
+_SLOT: Final = re.compile(rf"\b(?:{'|'.join(KINDS)})\.\d+\b")
 
 
 def machine_name(slot: str) -> str:

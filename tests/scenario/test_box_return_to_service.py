@@ -93,7 +93,7 @@ async def test_nobody_returns_a_machine_between_its_fault_and_its_fault_report(t
         machine: Any = bench.machines[SLOT]
         machine.inject("dust:sensor=lift,percent=70")
         controller = bench.box.running_controller()
-        seen: list[tuple[int, str]] = []
+        seen: list[tuple[int, str] | None] = []
 
         def reported(name: str, event: Any) -> None:
             if name == SLOT and isinstance(event, m.Jam | m.Fault):  # in the same call that reports the fault

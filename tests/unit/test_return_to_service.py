@@ -289,7 +289,7 @@ def test_a_machine_in_test_mode_touches_no_card_deck_round_or_bet(event: ev.Even
 def test_no_doubt_ends_a_test_but_a_fault_does() -> None:
     floor = in_test_mode(IdealTable("asia_poker").start())
     for trigger in ("doubt", "verify", "vanish", "appear", "verify"):
-        floor.step(ev.SlotChanged(SLOT, trigger))  # type: ignore[arg-type]
+        floor.step(ev.SlotChanged(SLOT, trigger))
         assert floor.state.slots[SLOT].tested_report == 0
         assert floor.state.slots[SLOT].state != IN_SERVICE
     decided = floor.step(ev.SlotChanged(SLOT, "fault"))
