@@ -445,6 +445,7 @@ class Box:
             self.controller.stop()
             await self._until_still(self.controller)
             self.controller.snapshot_if_idle()
+            self.controller.abandon()  # an upgrade begins from the snapshot, so no step may follow it
         if self.escalation is not None:
             self.escalation.close()
         for joined in self._joined:
