@@ -83,19 +83,13 @@ marathon: $(VENV)/.dev apt  ## the same proofs TIMES (20) times with other seeds
 stress: $(VENV)/.dev apt  ## the tests on the wall clock, TIMES (20) times while LOAD (8) processes compute
 	$(BIN)/python -m tools.stress --times $(or $(TIMES),20) --load $(or $(LOAD),8) $(ONLY)
 
-bench: $(VENV)/.dev apt  ## the budgets, measured side by side with floor and peer
-	$(BIN)/python -m benchmarks.codec
-	$(BIN)/python -m benchmarks.hands
-	$(BIN)/python -m benchmarks.core
-	$(BIN)/python -m benchmarks.rounds
-	$(BIN)/python -m benchmarks.link
-	$(BIN)/python -m benchmarks.usb
-	$(BIN)/python -m benchmarks.lockout
-	$(BIN)/python -m benchmarks.journal
-	$(BIN)/python -m benchmarks.press
-	$(BIN)/python -m benchmarks.panel
-	$(BIN)/python -m benchmarks.service
-	$(BIN)/python -m benchmarks.mqtt
+bench: SHELL = /bin/bash
+bench: .SHELLFLAGS = -o pipefail -ec
+BENCHMARKS = codec hands core rounds link usb lockout journal press panel service mqtt
+
+bench: $(VENV)/.dev apt  ## the budgets, measured side by side with floor and peer; the output is kept in bench/output.txt
+	@mkdir -p bench
+	@for each in $(BENCHMARKS); do echo "== $$each"; $(BIN)/python -m benchmarks.$$each; done 2>&1 | tee bench/output.txt
 
 vhci: $(VENV)/.dev apt  ## simulated USB machines on a real kernel, in QEMU (fetches Debian's kernel, 70 MB; a minute)
 	$(BIN)/python -m tools.vhci

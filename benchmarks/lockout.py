@@ -236,7 +236,8 @@ async def open_bets(controller: Controller, sensors: Iterable[Slot[Any, Any]], n
 class LockOut:
     """The shipped box at six ports, with its journal on a disk: all of `pitbox run` but its panel and sockets.
 
-    Those are in `benchmarks.press`. Measured is the moment when the sixth confirmation was read; the core decides then.
+    Those are in `benchmarks.press`, which also measures when the core has decided the sixth latch. Measured here is the
+    moment when the frame of the sixth confirmation was read at its port, as in the rows of the floor.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -251,8 +252,7 @@ class LockOut:
         ]  # fmt: skip
         self._folder = folder / "journal"
         self.box = Box(Plan("benchmark", rules, submission, tuple(places), NoCredentials()), BoxClock())
-        self.box.on_device_event.append(self._on_device_event)
-        self._left = 0
+        self._unconfirmed: set[str] = set()
         self._confirmed: asyncio.Future[None]
 
     async def begin(self) -> None:
@@ -260,6 +260,7 @@ class LockOut:
         await self.box.begin(self._open_journal)
         for slot in self.box.slots.values():
             await slot.driver.ready()
+            self.box.frame_monitors[slot.name].watchers.append(self._on_frame)
 
     def _open_journal(self, digests: Mapping[str, str]) -> tuple[Store, GroupCommitWriter]:
         journal = Store.open(self._folder, version=VERSION, digests=digests, policy=Policy(ballast_bytes=0))
@@ -271,15 +272,15 @@ class LockOut:
 
     def lock(self, _number: int) -> asyncio.Future[None]:
         """The dealer calls no more bets; return the future of the sixth confirmation."""
-        self._left = SEATS
+        self._unconfirmed = set(SLOTS)
         self._confirmed = asyncio.get_running_loop().create_future()
         self.box.running_controller().submit(ev.NoMoreBets(DEALER))
         return self._confirmed
 
-    def _on_device_event(self, _slot: str, event: Any) -> None:
-        if isinstance(event, m.Locked) and self._left:
-            self._left -= 1
-            if not self._left:
+    def _on_frame(self, slot: str, outgoing: bool, _signed: bytes, _mac: bytes) -> None:
+        if not outgoing and slot in self._unconfirmed:
+            self._unconfirmed.remove(slot)
+            if not self._unconfirmed:
                 self._confirmed.set_result(None)
 
 

@@ -4,8 +4,8 @@ python -m tools.before_after                      measures now and compares with
 python -m tools.before_after --record COMMIT      records the figures of this tree, which is that commit's
 
 Tests, clause marks and mutants must not become fewer; banned names, repeated class names and long files not more;
-golden bytes and digests must stay the same. Lines of code are only shown. Benchmarks count if bench/output.txt holds
-the output of `make bench`, coverage if there is a coverage.json (`coverage json`). About a minute.
+golden bytes and digests must stay the same. Lines of code are only shown. Benchmarks are the stored mean ratios
+(`tools.benchmark_figures`), coverage is the stored figure (`tools.coverage_figures`). About a minute.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from hashlib import sha256
-from math import exp, log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from tools import digests, floor
+from tools import benchmark_figures, coverage_figures, digests, floor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -47,7 +46,6 @@ _WHOLE: Final = re.compile(r"(way|stand|rest|take|against|found|made|thing)s?")
 _WORD: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _KINDS: Final = re.compile(r"\b(bet_sensor|button|keypad|meter_sign|rng|shaker|shoe|shuffler)\b")
 _HEX: Final = re.compile(r'"((?:[0-9a-f]{2}){4,})"')
-_BENCH: Final = re.compile(r" us +[\d.,]+ us +(?:[\d.]+ +)*([\d.]+)\s*$")
 
 Rule = Literal["not fewer", "not more", "the same", "shown"]
 
@@ -162,16 +160,13 @@ def journaled() -> dict[str, ComparedFigure]:
 
 
 def measured_elsewhere() -> dict[str, ComparedFigure]:
-    """Return what other commands left: the benchmarks' mean ratio to their floor, and coverage."""
-    figures = {}
-    bench, coverage = ROOT / "bench" / "output.txt", ROOT / "coverage.json"
-    if bench.exists():
-        ratios = [float(match[1]) for line in bench.read_text().splitlines() if (match := _BENCH.search(line))]
-        mean = exp(sum(map(log, ratios)) / len(ratios)) if ratios else 0.0
-        figures["benchmarks, mean ratio"] = ComparedFigure(round(mean, 2), "not more")
-    if coverage.exists():
-        percent = json.loads(coverage.read_text())["totals"]["percent_covered"]
-        figures["coverage, percent"] = ComparedFigure(round(percent, 1), "not fewer")
+    """Return what long runs stored: the benchmarks' mean ratios to their floors, and coverage."""
+    figures = {
+        f"benchmarks, {name}": ComparedFigure(ratio, "not more") for name, ratio in benchmark_figures.stored().items()
+    }
+    coverage = coverage_figures.load(ROOT)
+    if coverage is not None:
+        figures["coverage, percent"] = ComparedFigure(round(coverage.percent, 1), "not fewer")
     return figures
 
 

@@ -5,209 +5,146 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.bet_sensor import messages as m
-from simulators.mutants.mutant_tools import MutantGroup, replace_event, replace_refusal, replace_reply, replaced, wrap
+from simulators.mutants.mutant_tools import (
+    Mistake,
+    MutantGroup,
+    Real,
+    answer,
+    before,
+    method,
+    no_event,
+    other_answer,
+    refusal,
+    replaced,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.kinds.bet_sensor.machine import SimulatedBetSensor
 
 GROUP: Final = MutantGroup(m.KIND)
 S: Final = m.State
 R: Final = m.Reason
+row: Final = GROUP.row
 
 
-def allow_command(machine: SimulatedBetSensor, command: type[Any], fits: Callable[[Any], bool]) -> None:
-    """Accept a command that should be refused, where `fits` holds."""
-    firmware: Any = machine.firmware
+def allowed(command: type[Any], fits: Callable[[Any, Any], bool]) -> Mistake:
+    """Accept a command that should be refused, where firmware and message fit."""
 
-    def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
-        real_reason = real(message)
-        return R.NONE if isinstance(message, command) and fits(message) else real_reason
+    def refusal(firmware: Any, real: Real, message: Any) -> m.Reason:
+        real_reason: m.Reason = real(message)
+        return R.NONE if isinstance(message, command) and fits(firmware, message) else real_reason
 
-    wrap(firmware, "_refusal", refusal)
+    return method("firmware._refusal", refusal)
 
 
-def set_memory(machine: SimulatedBetSensor, **fields: Any) -> None:
+def set_memory(firmware: Any, **fields: Any) -> None:
     """Write into the firmware's memory."""
-    machine.firmware.memory = replaced(machine.firmware.memory, **fields)
+    firmware.memory = replaced(firmware.memory, **fields)
 
 
-def at_boot(machine: SimulatedBetSensor, around: Callable[[Callable[[], None]], None]) -> None:
-    """Change how it starts."""
-    wrap(machine.board, "_on_boot", around)
-
-
-def at_latch(machine: SimulatedBetSensor, change: Callable[[m.Latch], m.Latch]) -> None:
+def latched(change: Callable[[m.Latch], m.Latch]) -> Mistake:
     """Latch something else."""
 
-    def lock(real: Callable[[m.Lock], Any], message: m.Lock) -> Any:
-        before, answer = machine.firmware.memory.latch, real(message)
+    def lock(firmware: Any, real: Real, message: m.Lock) -> Any:
+        before, answer = firmware.memory.latch, real(message)
         if isinstance(answer, m.Locked) and before is None:
-            set_memory(machine, latch=change(answer.latch))
+            set_memory(firmware, latch=change(answer.latch))
             return m.Locked(change(answer.latch))
         return answer
 
-    wrap(machine.firmware, "_lock", lock)
+    return method("firmware._lock", lock)
 
 
-def at_lock(machine: SimulatedBetSensor, around: Callable[..., Any]) -> None:
-    """Change what a lock does; `around` gets the real one, the message, and the memory before it."""
-    wrap(machine.firmware, "_lock", lambda real, message: around(real, message, machine.firmware.memory))
+row("PL-12", "health-is-status", "Asked for its health it reports its state.",
+    other_answer(m.GetHealth, lambda machine, _: machine.firmware.handle(m.GetStatus())),
+    also="BS-01 BS-13")  # fmt: skip
+row("BS-01", "coil-without-noise", "It reports a level without noise, as if the coil were not read.",
+    answer(m.GetHealth, noise=0))  # fmt: skip
+row("BS-02", "lights-without-a-bet", "Its lights go on while bets are closed.",
+    allowed(m.SetLight, lambda firmware, _: firmware.state is S.NONE))  # fmt: skip
 
 
-@GROUP.mutant("PL-12", also="BS-01 BS-13")
-def health_is_status(machine: SimulatedBetSensor) -> None:
-    """Asked for its health it reports its state."""
-    replace_reply(machine, m.GetHealth, lambda _: machine.firmware.handle(m.GetStatus()))
-
-
-@GROUP.mutant("BS-01")
-def coil_without_noise(machine: SimulatedBetSensor) -> None:
-    """It reports a level without noise, as if the coil were not read."""
-    replace_reply(machine, m.GetHealth, lambda health: replaced(health, noise=0))
-
-
-@GROUP.mutant("BS-02")
-def lights_without_a_bet(machine: SimulatedBetSensor) -> None:
-    """Its lights go on while bets are closed."""
-    allow_command(machine, m.SetLight, lambda _: machine.firmware.state is S.NONE)
-
-
-@GROUP.mutant("BS-02", also="BS-15")
-def latches_a_closed_spot(machine: SimulatedBetSensor) -> None:
+@GROUP.method("firmware._lock", "BS-02", also="BS-15")
+def latches_a_closed_spot(firmware: Any, real: Real, message: m.Lock) -> Any:
     """A lock latches though bets were closed."""
-
-    def lock(real: Callable[[m.Lock], Any], message: m.Lock, _: Any) -> Any:
-        if machine.firmware.state is S.NONE:
-            set_memory(machine, open=True, round=message.round)
-        return real(message)
-
-    at_lock(machine, lock)
+    if firmware.state is S.NONE:
+        set_memory(firmware, open=True, round=message.round)
+    return real(message)
 
 
-@GROUP.mutant("BS-03")
-def round_zero(machine: SimulatedBetSensor) -> None:
-    """It opens bets for round 0."""
-    allow_command(machine, m.Open, lambda message: message.round == 0)
+row("BS-03", "round-zero", "It opens bets for round 0.", allowed(m.Open, lambda _, message: message.round == 0))
+row("BS-04", "latches-the-next-number", "The latched number is one too high: the first late chip would count.",
+    latched(lambda latch: replaced(latch, last_change=latch.last_change + 1)))  # fmt: skip
 
 
-@GROUP.mutant("BS-04")
-def latches_the_next_number(machine: SimulatedBetSensor) -> None:
-    """The latched number is one too high: the first late chip would count."""
-    at_latch(machine, lambda latch: replaced(latch, last_change=latch.last_change + 1))
-
-
-@GROUP.mutant("BS-05", also="BS-14 BS-23 BS-24 BS-26")
-def confirms_once(machine: SimulatedBetSensor) -> None:
+@GROUP.method("firmware._lock", "BS-05", also="BS-14 BS-23 BS-24 BS-26")
+def confirms_once(firmware: Any, real: Real, message: m.Lock) -> Any:
     """A repeated lock is refused."""
-
-    def lock(real: Callable[[m.Lock], Any], message: m.Lock, before: Any) -> Any:
-        answer = real(message)
-        if isinstance(answer, m.Locked) and before.latch is not None:
-            return m.LockRefused(message.lock_id, R.OTHER_LOCK, message.round, answer.latch)
-        return answer
-
-    at_lock(machine, lock)
+    before, answer = firmware.memory, real(message)
+    if isinstance(answer, m.Locked) and before.latch is not None:
+        return m.LockRefused(message.lock_id, R.OTHER_LOCK, message.round, answer.latch)
+    return answer
 
 
-@GROUP.mutant("BS-06", also="BS-08")
-def last_lock_wins(machine: SimulatedBetSensor) -> None:
+@GROUP.method("firmware._lock", "BS-06", also="BS-08")
+def last_lock_wins(firmware: Any, real: Real, message: m.Lock) -> Any:
     """Another lock of the same round takes the latch over."""
-
-    def lock(real: Callable[[m.Lock], Any], message: m.Lock, before: Any) -> Any:
-        if before.latch is not None and before.latch.round == message.round:
-            set_memory(machine, latch=replaced(before.latch, lock_id=message.lock_id))
-        return real(message)
-
-    at_lock(machine, lock)
+    latch = firmware.memory.latch
+    if latch is not None and latch.round == message.round:
+        set_memory(firmware, latch=replaced(latch, lock_id=message.lock_id))
+    return real(message)
 
 
-@GROUP.mutant("BS-06")
-def hides_the_latch(machine: SimulatedBetSensor) -> None:
+@GROUP.method("firmware._lock", "BS-06")
+def hides_the_latch(_: Any, real: Real, message: m.Lock) -> Any:
     """A refused lock does not report the latch."""
-
-    def lock(real: Callable[[m.Lock], Any], message: m.Lock, _: Any) -> Any:
-        answer = real(message)
-        return replaced(answer, latch=None) if isinstance(answer, m.LockRefused) else answer
-
-    at_lock(machine, lock)
+    answer = real(message)
+    return replaced(answer, latch=None) if isinstance(answer, m.LockRefused) else answer
 
 
-@GROUP.mutant("BS-07")
-def stays_open(machine: SimulatedBetSensor) -> None:
+@GROUP.method("firmware._lock", "BS-07")
+def stays_open(firmware: Any, real: Real, message: m.Lock) -> Any:
     """A lock of another round leaves bets open."""
-
-    def lock(real: Callable[[m.Lock], Any], message: m.Lock, before: Any) -> Any:
-        answer = real(message)
-        if isinstance(answer, m.LockRefused):
-            machine.firmware.memory = before
-        return answer
-
-    at_lock(machine, lock)
+    before, answer = firmware.memory, real(message)
+    if isinstance(answer, m.LockRefused):
+        firmware.memory = before
+    return answer
 
 
 @GROUP.mutant("BS-08")
-def forgets_locks(machine: SimulatedBetSensor) -> None:
+def forgets_locks(machine: Any) -> None:
     """It does not remember the id of a lock."""
+    memory = machine.board.memory
 
-    def lock(real: Callable[[m.Lock], Any], message: m.Lock, _: Any) -> Any:
-        answer, memory = real(message), machine.board.memory
+    def lock(_: Any, real: Real, message: m.Lock) -> Any:
+        answer = real(message)
         memory._known.pop(message.lock_id, None)
         memory._tags.pop(message.lock_id, None)
         return answer
 
-    at_lock(machine, lock)
+    method("firmware._lock", lock)(machine)
 
 
-@GROUP.mutant("BS-09")
-def opens_a_latched_round(machine: SimulatedBetSensor) -> None:
-    """A round that was latched can be opened again."""
-    allow_command(machine, m.Open, lambda message: 0 < message.round == machine.firmware.memory.ended)
-
-
-@GROUP.mutant("BS-10")
-def any_lock_unlocks(machine: SimulatedBetSensor) -> None:
-    """A latch can be ended with any lock id."""
-    allow_command(machine, m.Unlock, lambda _: machine.firmware.state is S.LOCKED)
-
-
-@GROUP.mutant("BS-11")
-def tests_in_a_round(machine: SimulatedBetSensor) -> None:
-    """It tests itself while bets are open."""
-    allow_command(machine, m.SelfTest, lambda _: machine.firmware.state is S.AWAITING)
-
-
-@GROUP.mutant("BS-12")
-def lights_while_testing(machine: SimulatedBetSensor) -> None:
-    """Its lights can be switched while it tests them."""
-    replace_refusal(machine, m.SetLight, R.BUSY)
-
-
-@GROUP.mutant("BS-13")
-def unreported_test(machine: SimulatedBetSensor) -> None:
-    """A self-test ends without reporting which parts passed."""
-    replace_event(machine, m.SelfTested, lambda _: [])
-
-
-@GROUP.mutant("BS-14", also="BS-26 BS-30")
-def latch_lost_at_start(machine: SimulatedBetSensor) -> None:
-    """It loses its latch at a restart."""
-
-    def boot(real: Callable[[], None]) -> None:
-        set_memory(machine, latch=None)
-        real()
-
-    at_boot(machine, boot)
+row("BS-09", "opens-a-latched-round", "A round that was latched can be opened again.",
+    allowed(m.Open, lambda firmware, message: 0 < message.round == firmware.memory.ended))  # fmt: skip
+row("BS-10", "any-lock-unlocks", "A latch can be ended with any lock id.",
+    allowed(m.Unlock, lambda firmware, _: firmware.state is S.LOCKED))  # fmt: skip
+row("BS-11", "tests-in-a-round", "It tests itself while bets are open.",
+    allowed(m.SelfTest, lambda firmware, _: firmware.state is S.AWAITING))  # fmt: skip
+row("BS-12", "lights-while-testing", "Its lights can be switched while it tests them.", refusal(m.SetLight, R.BUSY))
+row("BS-13", "unreported-test", "A self-test ends without reporting which parts passed.", no_event(m.SelfTested))
+row("BS-14", "latch-lost-at-start", "It loses its latch at a restart.",
+    before("board._on_boot", lambda machine: set_memory(machine.firmware, latch=None)), also="BS-26 BS-30")  # fmt: skip
 
 
 @GROUP.mutant("BS-15", also="BS-27")
-def open_after_restart(machine: SimulatedBetSensor) -> None:
+def open_after_restart(machine: Any) -> None:
     """Bets stay open after a restart, though changes without power were missed."""
 
-    def boot(real: Callable[[], None]) -> None:
+    def boot(_: Any, real: Real) -> None:
         was_open = machine.firmware.memory.open
         real()
-        set_memory(machine, open=was_open)
+        set_memory(machine.firmware, open=was_open)
 
-    at_boot(machine, boot)
+    method("board._on_boot", boot)(machine)

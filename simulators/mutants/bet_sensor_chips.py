@@ -6,238 +6,161 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.bet_sensor import messages as m
 from simulators.kinds.bet_sensor.firmware import judge_reading
-from simulators.mutants.bet_sensor import R, S, allow_command, at_boot, at_latch, at_lock, set_memory
-from simulators.mutants.mutant_tools import MutantGroup, replace_event, replace_refusal, replaced, wrap
+from simulators.mutants.bet_sensor import R, S, allowed, latched, set_memory
+from simulators.mutants.mutant_tools import (
+    Mistake,
+    MutantGroup,
+    Real,
+    before,
+    event,
+    method,
+    no_event,
+    refusal,
+    replaced,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.kinds.bet_sensor.machine import SimulatedBetSensor
 
 GROUP: Final = MutantGroup(m.KIND)
+EMPTY: Final = m.SpotContent.EMPTY
+CHIP: Final = m.SpotContent.CHIP
+row: Final = GROUP.row
 
 
-def at_change(machine: SimulatedBetSensor, after: Callable[[Any], None]) -> None:
-    """Do something after every look at the coil; it gets the memory as it was before."""
+def after_change(act: Callable[[Any, Any], None]) -> Mistake:
+    """Do something after every look at the coil; it gets the firmware, and its memory as it was before."""
 
-    def on_change(real: Callable[[], None]) -> None:
-        before = machine.firmware.memory
-        real()
-        after(before)
+    def apply(machine: Any) -> None:
+        def on_change(_: Any, real: Real) -> None:
+            before = machine.firmware.memory
+            real()
+            act(machine.firmware, before)
 
-    wrap(machine.spot, "on_change", on_change)
+        method("spot.on_change", on_change)(machine)
+
+    return apply
 
 
-def meaning(machine: SimulatedBetSensor, change: m.Change, instead: m.Change) -> None:
+def reported_as(change: m.Change, instead: m.Change) -> Mistake:
     """Report one change as another."""
-    replace_event(
-        machine, m.Changed, lambda event: [replaced(event, change=instead) if event.change is change else event]
-    )  # fmt: skip
+    return event(m.Changed, when=lambda e: e.change is change, change=instead)
 
 
-@GROUP.mutant("BS-20")
-def bet_without_a_round(machine: SimulatedBetSensor) -> None:
-    """It does not report for which round a bet was placed."""
-    replace_event(machine, m.Changed, lambda event: [replaced(event, round=0)])
-
-
-@GROUP.mutant("BS-21", also="BS-25")
-def withdrawal_has_the_bets_number(machine: SimulatedBetSensor) -> None:
-    """A withdrawal has the number of the bet that it ends."""
-
-    def change(event: m.Changed) -> list[m.Changed]:
-        withdrawn = event.change is m.Change.WITHDRAWN
-        return [replaced(event, sequence=event.sequence - 1) if withdrawn else event]
-
-    replace_event(machine, m.Changed, change)
-
-
-@GROUP.mutant("BS-22")
-def latches_no_bet(machine: SimulatedBetSensor) -> None:
-    """It latches an empty spot though a chip is on it."""
-    at_latch(
-        machine,
-        lambda latch: replaced(latch, content=m.SpotContent.EMPTY) if latch.content is m.SpotContent.CHIP else latch,
-    )
+row("BS-20", "bet-without-a-round", "It does not report for which round a bet was placed.", event(m.Changed, round=0))
+row("BS-21", "withdrawal-has-the-bets-number", "A withdrawal has the number of the bet that it ends.",
+    event(m.Changed, when=lambda e: e.change is m.Change.WITHDRAWN, sequence=lambda e: e.sequence - 1),
+    also="BS-25")  # fmt: skip
+row("BS-22", "latches-no-bet", "It latches an empty spot though a chip is on it.",
+    latched(lambda latch: replaced(latch, content=EMPTY) if latch.content is CHIP else latch))  # fmt: skip
 
 
 @GROUP.mutant("BS-23")
-def taken_bet_is_gone(machine: SimulatedBetSensor) -> None:
+def taken_bet_is_gone(machine: Any) -> None:
     """A bet that is taken after the latch is not latched any more."""
 
-    def after(_: Any) -> None:
-        latch = machine.firmware.memory.latch
-        if latch is not None and machine.firmware.memory.lies is m.SpotContent.EMPTY:
-            set_memory(machine, latch=replaced(latch, content=m.SpotContent.EMPTY))
+    def act(firmware: Any, _: Any) -> None:
+        latch = firmware.memory.latch
+        if latch is not None and firmware.memory.lies is EMPTY:
+            set_memory(firmware, latch=replaced(latch, content=EMPTY))
 
-    at_change(machine, after)
+    after_change(act)(machine)
 
 
-@GROUP.mutant("BS-23", also="BS-25")
-def taken_is_withdrawn(machine: SimulatedBetSensor) -> None:
-    """A bet can be withdrawn after the latch."""
-    meaning(machine, m.Change.TAKEN, m.Change.WITHDRAWN)
+row("BS-23", "taken-is-withdrawn", "A bet can be withdrawn after the latch.",
+    reported_as(m.Change.TAKEN, m.Change.WITHDRAWN), also="BS-25")  # fmt: skip
 
 
 @GROUP.mutant("BS-24")
-def late_chip_counts(machine: SimulatedBetSensor) -> None:
+def late_chip_counts(machine: Any) -> None:
     """A chip placed after the latch moves the latch."""
 
-    def after(_: Any) -> None:
-        spot = machine.firmware.memory
-        if spot.latch is not None and spot.lies is m.SpotContent.CHIP:
-            set_memory(machine, latch=replaced(spot.latch, last_change=spot.sequence, content=spot.lies))
+    def act(firmware: Any, _: Any) -> None:
+        spot = firmware.memory
+        if spot.latch is not None and spot.lies is CHIP:
+            set_memory(firmware, latch=replaced(spot.latch, last_change=spot.sequence, content=spot.lies))
 
-    at_change(machine, after)
+    after_change(act)(machine)
 
 
-@GROUP.mutant("BS-24", also="BS-23")
-def looks_again(machine: SimulatedBetSensor) -> None:
+@GROUP.method("firmware._lock", "BS-24", also="BS-23")
+def looks_again(firmware: Any, real: Real, message: m.Lock) -> Any:
     """A repeated lock is answered with the present content."""
-
-    def lock(real: Callable[[m.Lock], Any], message: m.Lock, before: Any) -> Any:
-        answer = real(message)
-        if isinstance(answer, m.Locked):
-            return m.Locked(replaced(answer.latch, last_change=before.sequence, content=before.lies))
-        return answer
-
-    at_lock(machine, lock)
+    before, answer = firmware.memory, real(message)
+    if isinstance(answer, m.Locked):
+        return m.Locked(replaced(answer.latch, last_change=before.sequence, content=before.lies))
+    return answer
 
 
-@GROUP.mutant("BS-24", also="BS-25 BS-32")
-def late_is_placed(machine: SimulatedBetSensor) -> None:
-    """A late chip is reported as a bet."""
-    meaning(machine, m.Change.LATE, m.Change.PLACED)
+row("BS-24", "late-is-placed", "A late chip is reported as a bet.",
+    reported_as(m.Change.LATE, m.Change.PLACED), also="BS-25 BS-32")  # fmt: skip
 
 
 @GROUP.mutant("BS-25", also="BS-23 BS-24 BS-26")
-def closes_a_moment_later(machine: SimulatedBetSensor) -> None:
+def closes_a_moment_later(machine: Any) -> None:
     """It reads the spot and closes it a moment later: changes in between are bets above the latched number."""
+    firmware = machine.firmware
 
-    def lock(real: Callable[[m.Lock], Any], message: m.Lock, before: Any) -> Any:
-        answer = real(message)
+    def lock(_: Any, real: Real, message: m.Lock) -> Any:
+        before, answer = firmware.memory, real(message)
         if isinstance(answer, m.Locked) and before.latch is None:
-            set_memory(machine, open=True)
+            set_memory(firmware, open=True)
             machine.clock.after(0.2, close)
         return answer
 
     def close() -> None:
-        if machine.firmware.memory.latch is not None:
-            set_memory(machine, open=False)
+        if firmware.memory.latch is not None:
+            set_memory(firmware, open=False)
 
-    def begin(real: Callable[[Any], bool], message: Any) -> bool:
-        close()  # any other command closes it first
-        return real(message)
-
-    at_lock(machine, lock)
-    wrap(machine.firmware, "_begin", begin)
+    method("firmware._lock", lock)(machine)
+    before("firmware._begin", lambda _: close())(machine)  # any other command closes it first
 
 
-@GROUP.mutant("BS-26", also="BS-27 BS-30")
-def counts_from_nothing(machine: SimulatedBetSensor) -> None:
-    """Its numbers begin again with every start."""
-
-    def boot(real: Callable[[], None]) -> None:
-        set_memory(machine, sequence=0)
-        real()
-
-    at_boot(machine, boot)
-
-
-@GROUP.mutant("BS-27")
-def change_in_the_dark_has_no_number(machine: SimulatedBetSensor) -> None:
-    """What changed while power was off gets no number."""
-
-    def boot(real: Callable[[], None]) -> None:
-        set_memory(machine, lies=judge_reading(*machine.spot.read()))
-        real()
-
-    at_boot(machine, boot)
+row("BS-26", "counts-from-nothing", "Its numbers begin again with every start.",
+    before("board._on_boot", lambda machine: set_memory(machine.firmware, sequence=0)), also="BS-27 BS-30")  # fmt: skip
+row("BS-27", "change-in-the-dark-has-no-number", "What changed while power was off gets no number.",
+    before("board._on_boot", lambda machine: set_memory(machine.firmware, lies=judge_reading(*machine.spot.read()))),
+)  # fmt: skip
+row("BS-28", "acknowledges-any-number", "Its acknowledged light does not look at the number.",
+    allowed(m.SetLight, lambda firmware, message: firmware.state is S.PLACED and message.light is m.Light.ACKNOWLEDGED),
+)  # fmt: skip
+row("BS-28", "accepts-before-the-latch", "Its accepted light goes on for a bet that may still be withdrawn.",
+    allowed(m.SetLight, lambda firmware, message: firmware.state is S.PLACED and message.light is m.Light.ACCEPTED),
+)  # fmt: skip
+row("BS-29", "light-burns-on", "The acknowledged light stays on when the bet is moved.",
+    after_change(lambda firmware, before: set_memory(firmware, light=before.light)))  # fmt: skip
 
 
-@GROUP.mutant("BS-28")
-def acknowledges_any_number(machine: SimulatedBetSensor) -> None:
-    """Its acknowledged light does not look at the number."""
-    allow_command(
-        machine,
-        m.SetLight,
-        lambda message: machine.firmware.state is S.PLACED and message.light is m.Light.ACKNOWLEDGED,
+def accepts_light_if(fits: Callable[[Any, Any], bool]) -> Mistake:
+    """Accept the accepted light where memory and message fit."""
+    return allowed(
+        m.SetLight, lambda firmware, message: message.light is m.Light.ACCEPTED and fits(firmware.memory, message)
     )
 
 
-@GROUP.mutant("BS-28")
-def accepts_before_the_latch(machine: SimulatedBetSensor) -> None:
-    """Its accepted light goes on for a bet that may still be withdrawn."""
-    allow_command(
-        machine, m.SetLight, lambda message: machine.firmware.state is S.PLACED and message.light is m.Light.ACCEPTED
-    )
+row("BS-30", "accepts-any-number", "Its accepted light does not look at the number.",
+    accepts_light_if(lambda spot, _: spot.latch is not None and spot.latch.content is CHIP))  # fmt: skip
+row(
+    "BS-31",
+    "lights-a-late-chip",
+    "Its accepted light goes on for a present chip, latched or not.",
+    accepts_light_if(
+        lambda spot, message: spot.state is S.LOCKED and spot.lies is CHIP and message.sequence == spot.sequence
+    ),
+)
+row("BS-32", "opens-on-a-chip", "It opens bets on a spot that already has a chip.", refusal(m.Open, R.SPOT_OCCUPIED))
 
 
-@GROUP.mutant("BS-29")
-def light_burns_on(machine: SimulatedBetSensor) -> None:
-    """The acknowledged light stays on when the bet is moved."""
-    at_change(machine, lambda before: set_memory(machine, light=before.light))
-
-
-@GROUP.mutant("BS-30")
-def accepts_any_number(machine: SimulatedBetSensor) -> None:
-    """Its accepted light does not look at the number."""
-
-    def fits(message: Any) -> bool:
-        latch = machine.firmware.memory.latch
-        return latch is not None and latch.content is m.SpotContent.CHIP and message.light is m.Light.ACCEPTED
-
-    allow_command(machine, m.SetLight, fits)
-
-
-@GROUP.mutant("BS-31")
-def lights_a_late_chip(machine: SimulatedBetSensor) -> None:
-    """Its accepted light goes on for a present chip, latched or not."""
-
-    def fits(message: Any) -> bool:
-        spot = machine.firmware.memory
-        late = spot.state is S.LOCKED and spot.lies is m.SpotContent.CHIP and message.sequence == spot.sequence
-        return late and message.light is m.Light.ACCEPTED
-
-    allow_command(machine, m.SetLight, fits)
-
-
-@GROUP.mutant("BS-32")
-def opens_on_a_chip(machine: SimulatedBetSensor) -> None:
-    """It opens bets on a spot that already has a chip."""
-    replace_refusal(machine, m.Open, R.SPOT_OCCUPIED)
-
-
-@GROUP.mutant("BS-33")
-def two_chips_are_one(machine: SimulatedBetSensor) -> None:
+@GROUP.method("spot.read", "BS-33")
+def two_chips_are_one(_: Any, real: Real) -> tuple[int, int, int]:
     """Two chips are a bet."""
-
-    def read(real: Callable[[], tuple[int, int, int]]) -> tuple[int, int, int]:
-        level, noise, likeness = real()
-        return min(level, 800), noise, likeness
-
-    wrap(machine.spot, "read", read)
+    level, noise, likeness = real()
+    return (min(level, 800), noise, likeness)
 
 
-@GROUP.mutant("BS-33")
-def accepts_what_is_unclear(machine: SimulatedBetSensor) -> None:
-    """Its accepted light goes on for unclear content."""
-
-    def fits(message: Any) -> bool:
-        latch = machine.firmware.memory.latch
-        unclear = latch is not None and latch.content not in (m.SpotContent.EMPTY, m.SpotContent.CHIP)
-        return unclear and message.light is m.Light.ACCEPTED
-
-    allow_command(machine, m.SetLight, fits)
-
-
-@GROUP.mutant("BS-34")
-def mends_itself(machine: SimulatedBetSensor) -> None:
-    """Bets open again as soon as the coil can be read, without a self-test."""
-    at_change(machine, lambda before: set_memory(machine, sound=before.sound))
-
-
-@GROUP.mutant("BS-34")
-def silent_coil_fault(machine: SimulatedBetSensor) -> None:
-    """It does not report that its coil cannot be read."""
-    replace_event(machine, m.Fault, lambda _: [])
+row("BS-33", "accepts-what-is-unclear", "Its accepted light goes on for unclear content.",
+    accepts_light_if(lambda spot, _: spot.latch is not None and spot.latch.content not in (EMPTY, CHIP)))  # fmt: skip
+row("BS-34", "mends-itself", "Bets open again as soon as the coil can be read, without a self-test.",
+    after_change(lambda firmware, before: set_memory(firmware, sound=before.sound)))  # fmt: skip
+row("BS-34", "silent-coil-fault", "It does not report that its coil cannot be read.", no_event(m.Fault))

@@ -6,56 +6,63 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.button import messages as m
 from simulators.kinds.button.firmware import PRESENT
-from simulators.mutants.mutant_tools import MutantGroup, replace_event, replace_refusal, replace_reply, replaced, wrap
+from simulators.mutants.mutant_tools import (
+    Mistake,
+    MutantGroup,
+    Real,
+    answer,
+    assigned,
+    event,
+    kept,
+    method,
+    no_event,
+    other_answer,
+    refusal,
+    replaced,
+    wrap,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.kinds.button.machine import SimulatedButton
 
 GROUP: Final = MutantGroup(m.KIND)
 R: Final = m.Reason
+row: Final = GROUP.row
 
 
-def guesses(machine: SimulatedButton, reason: m.Reason, guess: Callable[[list[int]], int | None]) -> None:
-    """Guess a place from the levels where there is none for a reason; None leaves it as it is."""
+def guesses(reason: m.Reason, guess: Callable[[Any, list[int]], int | None]) -> Mistake:
+    """Guess a place from machine and levels where there is none for a reason; None leaves it as it is."""
 
-    def judge(real: Callable[[], tuple[int | None, m.Reason]]) -> tuple[int | None, m.Reason]:
-        judged = real()
-        place = guess(machine.mat.levels()) if judged[1] is reason else None
-        return (place, R.NONE) if place is not None else judged
+    def apply(machine: Any) -> None:
+        def judge(_: Any, real: Real) -> tuple[int | None, m.Reason]:
+            judged: tuple[int | None, m.Reason] = real()
+            place = guess(machine, machine.mat.levels()) if judged[1] is reason else None
+            return judged if place is None else (place, R.NONE)
 
-    wrap(machine.firmware, "_judge", judge)
+        method("firmware._judge", judge)(machine)
+
+    return apply
 
 
-def strongest(levels: list[int]) -> int:
+def strongest(_: Any, levels: list[int]) -> int:
     """Return the place with the highest level."""
     return levels.index(max(levels)) + 1
 
 
-def at_boot(machine: SimulatedButton, around: Callable[[Callable[[], None], Any], None]) -> None:
-    """Change how it starts; `around` gets the real start and the firmware."""
-    wrap(machine.board, "_on_boot", lambda real: around(real, machine.firmware))
-
-
-@GROUP.mutant("PL-12", also="FB-01 FB-05")
-def levels_are_status(machine: SimulatedButton) -> None:
-    """Asked for its levels it reports its state."""
-    replace_reply(machine, m.GetSensors, lambda _: machine.firmware.handle(m.GetStatus()))
-
-
-@GROUP.mutant("FB-01", also="FB-05")
-def levels_of_an_empty_mat(machine: SimulatedButton) -> None:
-    """Its levels show no button, and its status reports one."""
-    replace_reply(machine, m.GetSensors, lambda sensors: replaced(sensors, levels=[40] * m.PLACES))
+row("PL-12", "levels-are-status", "Asked for its levels it reports its state.",
+    other_answer(m.GetSensors, lambda machine, _: machine.firmware.handle(m.GetStatus())),
+    also="FB-01 FB-05")  # fmt: skip
+row("FB-01", "levels-of-an-empty-mat", "Its levels show no button, and its status reports one.",
+    answer(m.GetSensors, levels=[40] * m.PLACES), also="FB-05")  # fmt: skip
 
 
 @GROUP.mutant("FB-02")
-def chatters(machine: SimulatedButton) -> None:
+def chatters(machine: Any) -> None:
     """It reports a place though the button was not moved."""
-    firmware: Any = machine.firmware
+    firmware = machine.firmware
 
-    def handle(real: Callable[[Any], Any], message: Any) -> Any:
+    def handle(real: Real, message: Any) -> Any:
         status, session = real(message), machine.board._link
 
         def again() -> None:
@@ -69,144 +76,59 @@ def chatters(machine: SimulatedButton) -> None:
     wrap(machine.board, "_handle", handle)
 
 
-@GROUP.mutant("FB-03")
-def unreported_places(machine: SimulatedButton) -> None:
-    """A self-test ends without reporting which sensors passed."""
-    replace_event(machine, m.SelfTested, lambda _: [])
+row("FB-03", "unreported-places", "A self-test ends without reporting which sensors passed.", no_event(m.SelfTested))
+row("FB-04", "tests-while-testing", "It begins a self-test while one runs.", refusal(m.SelfTest, R.BUSY), also="CM-06")
+row("FB-05", "blind-until-moved", "After a restart it does not detect the button until it is moved.",
+    assigned("board._on_boot", after={"firmware._place": None, "firmware._reason": R.NO_BUTTON}),
+    also="FB-01 FB-19")  # fmt: skip
+row("FB-10", "reports-the-end-only", "It does not report at once that the button moves.",
+    no_event(m.Moved, when=lambda e: e.reason is R.MOVING))  # fmt: skip
+row("FB-10", "forgets-where-it-lay", "It does not report the place before.", event(m.Moved, before=None))
 
 
-@GROUP.mutant("FB-04", also="CM-06")
-def tests_while_testing(machine: SimulatedButton) -> None:
-    """It begins a self-test while one runs."""
-    replace_refusal(machine, m.SelfTest, R.BUSY)
-
-
-@GROUP.mutant("FB-05", also="FB-01 FB-19")
-def blind_until_moved(machine: SimulatedButton) -> None:
-    """After a restart it does not detect the button until it is moved."""
-
-    def boot(real: Callable[[], None], firmware: Any) -> None:
-        real()
-        firmware._place, firmware._reason = None, R.NO_BUTTON
-
-    at_boot(machine, boot)
-
-
-@GROUP.mutant("FB-10")
-def reports_the_end_only(machine: SimulatedButton) -> None:
-    """It does not report at once that the button moves."""
-    replace_event(machine, m.Moved, lambda event: [] if event.reason is R.MOVING else [event])
-
-
-@GROUP.mutant("FB-10")
-def forgets_where_it_lay(machine: SimulatedButton) -> None:
-    """It does not report the place before."""
-    replace_event(machine, m.Moved, lambda event: [replaced(event, before=None)])
-
-
-@GROUP.mutant("FB-10")
-def places_run_the_other_way(machine: SimulatedButton) -> None:
+@GROUP.method("firmware._judge", "FB-10")
+def places_run_the_other_way(_: Any, real: Real) -> tuple[int | None, m.Reason]:
     """It counts its places clockwise."""
-
-    def judge(real: Callable[[], tuple[int | None, m.Reason]]) -> tuple[int | None, m.Reason]:
-        place, reason = real()
-        return (9 - place if place and place > 1 else place), reason
-
-    wrap(machine.firmware, "_judge", judge)
+    place, reason = real()
+    return (9 - place if place and place > 1 else place, reason)
 
 
-@GROUP.mutant("FB-11", also="FB-14 FB-16")
-def nearest_place(machine: SimulatedButton) -> None:
-    """A button between two places is at the nearer one."""
-    guesses(machine, R.BETWEEN_PLACES, strongest)
-
-
-@GROUP.mutant("FB-11", also="FB-16")
-def place_with_a_reason(machine: SimulatedButton) -> None:
-    """It reports an unclear place."""
-    replace_event(
-        machine, m.Moved,
-        lambda event: [replaced(event, place=event.before) if event.reason is R.BETWEEN_PLACES else event],
-    )  # fmt: skip
-
-
-@GROUP.mutant("FB-12")
-def stronger_of_two(machine: SimulatedButton) -> None:
-    """Of two buttons it takes the stronger one."""
-    guesses(machine, R.MORE_THAN_ONE, strongest)
-
-
-@GROUP.mutant("FB-13")
-def lies_where_it_lay(machine: SimulatedButton) -> None:
-    """A button that was taken away is still where it lay."""
-    guesses(machine, R.NO_BUTTON, lambda _: machine.firmware._before)
-
-
-@GROUP.mutant("FB-14")
-def looks_at_the_strongest_only(machine: SimulatedButton) -> None:
-    """If one place is clear it does not look at the others."""
-    guesses(machine, R.BETWEEN_PLACES, lambda levels: strongest(levels) if max(levels) >= PRESENT else None)
+row("FB-11", "nearest-place", "A button between two places is at the nearer one.",
+    guesses(R.BETWEEN_PLACES, strongest), also="FB-14 FB-16")  # fmt: skip
+row("FB-11", "place-with-a-reason", "It reports an unclear place.",
+    event(m.Moved, when=lambda e: e.reason is R.BETWEEN_PLACES, place=lambda e: e.before), also="FB-16")  # fmt: skip
+row("FB-12", "stronger-of-two", "Of two buttons it takes the stronger one.", guesses(R.MORE_THAN_ONE, strongest))
+row("FB-13", "lies-where-it-lay", "A button that was taken away is still where it lay.",
+    guesses(R.NO_BUTTON, lambda machine, _: machine.firmware._before))  # fmt: skip
+row("FB-14", "looks-at-the-strongest-only", "If one place is clear it does not look at the others.",
+    guesses(R.BETWEEN_PLACES, lambda machine, levels: strongest(machine, levels) if max(levels) >= PRESENT else None),
+)  # fmt: skip
 
 
 @GROUP.mutant("FB-15")
-def last_place_while_moving(machine: SimulatedButton) -> None:
+def last_place_while_moving(machine: Any) -> None:
     """While the button moves its status reports the last place."""
 
     def change(status: m.Status) -> m.Status:
         moving = status.reason is R.MOVING and machine.firmware._before is not None
         return replaced(status, place=machine.firmware._before, reason=R.NONE) if moving else status
 
-    replace_reply(machine, m.GetStatus, change)
+    other_answer(m.GetStatus, lambda _, status: change(status))(machine)
 
 
-@GROUP.mutant("FB-16")
-def counts_every_landing(machine: SimulatedButton) -> None:
+@GROUP.method("firmware._steady", "FB-16")
+def counts_every_landing(firmware: Any, real: Real) -> None:
     """A button that comes back to its own place counts as a move."""
-    firmware: Any = machine.firmware
-
-    def steady(real: Callable[[], None]) -> None:
-        real()
-        firmware._moves += firmware._place is not None and firmware._place == firmware._before
-
-    wrap(firmware, "_steady", steady)
+    real()
+    firmware._moves += firmware._place is not None and firmware._place == firmware._before
 
 
-@GROUP.mutant("FB-16")
-def moves_uncounted(machine: SimulatedButton) -> None:
-    """It does not count moves."""
-    replace_reply(machine, m.GetStatus, lambda status: replaced(status, moves=0))
-
-
-@GROUP.mutant("FB-17")
-def dead_sensor_unnamed(machine: SimulatedButton) -> None:
-    """Its self-test does not report which sensor is dead."""
-    replace_event(machine, m.SelfTested, lambda event: [replaced(event, bad_places=0)])
-
-
-@GROUP.mutant("FB-17")
-def guesses_without_a_sensor(machine: SimulatedButton) -> None:
-    """With a dead sensor it guesses a place by the others."""
-    guesses(machine, R.SENSOR_DEAD, strongest)
-
-
-@GROUP.mutant("FB-18")
-def restart_mends_the_mat(machine: SimulatedButton) -> None:
-    """A restart makes it forget that a sensor was dead."""
-
-    def boot(real: Callable[[], None], firmware: Any) -> None:
-        firmware._faulty = False
-        real()
-
-    at_boot(machine, boot)
-
-
-@GROUP.mutant("FB-19")
-def counts_over_restarts(machine: SimulatedButton) -> None:
-    """Its count of moves goes on after a restart."""
-
-    def boot(real: Callable[[], None], firmware: Any) -> None:
-        count = firmware._moves
-        real()
-        firmware._moves = count
-
-    at_boot(machine, boot)
+row("FB-16", "moves-uncounted", "It does not count moves.", answer(m.GetStatus, moves=0))
+row("FB-17", "dead-sensor-unnamed", "Its self-test does not report which sensor is dead.",
+    event(m.SelfTested, bad_places=0))  # fmt: skip
+row("FB-17", "guesses-without-a-sensor", "With a dead sensor it guesses a place by the others.",
+    guesses(R.SENSOR_DEAD, strongest))  # fmt: skip
+row("FB-18", "restart-mends-the-mat", "A restart makes it forget that a sensor was dead.",
+    assigned("board._on_boot", before={"firmware._faulty": False}))  # fmt: skip
+row("FB-19", "counts-over-restarts", "Its count of moves goes on after a restart.",
+    kept("board._on_boot", "firmware._moves"))  # fmt: skip

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware_bridge import cobs
 from firmware_bridge import frame as fr
 from firmware_bridge.framer import Framer
-from simulators.mutants.mutant_tools import MutantGroup, each_boot, wrap
+from simulators.mutants.mutant_tools import Mistake, MutantGroup, Real, each_boot, method
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.engine.machine import SimulatedMachine
 
 GROUP: Final = MutantGroup()
+row: Final = GROUP.row
 
 
 class LenientFramer(Framer):
@@ -35,22 +35,25 @@ class LenientFramer(Framer):
         return self.parse(body)
 
 
-def _with_framer(machine: SimulatedMachine, make: Callable[[], Framer]) -> None:
+def framed_by(machine: Any, make: Callable[[], Framer]) -> None:
+    """Receive with another framer."""
     each_boot(machine, lambda greeter: setattr(greeter._wire, "framer", make()))
 
 
-def _with_hole(machine: SimulatedMachine, **steps: Any) -> None:
+def with_hole(**steps: Any) -> Mistake:
+    """Replace steps of the framer."""
+
     def make() -> Framer:
         framer = LenientFramer()
         for name, step in steps.items():
             setattr(framer, name, step)
         return framer
 
-    _with_framer(machine, make)
+    return lambda machine: framed_by(machine, make)
 
 
 @GROUP.mutant("FR-01", also="FR-06")
-def deaf_after_noise(machine: SimulatedMachine) -> None:
+def deaf_after_noise(machine: Any) -> None:
     """After 4 kB without a frame it ignores all bytes for five seconds."""
 
     class Deaf(Framer):
@@ -63,11 +66,11 @@ def deaf_after_noise(machine: SimulatedMachine) -> None:
                 self.until = machine.clock.now + 5.0
             return [] if machine.clock.now < self.until else frames
 
-    _with_framer(machine, Deaf)
+    framed_by(machine, Deaf)
 
 
 @GROUP.mutant("FR-02")
-def delimiters_swallow_a_frame(machine: SimulatedMachine) -> None:
+def delimiters_swallow_a_frame(machine: Any) -> None:
     """Three delimiters in a row swallow the next frame."""
 
     class Stumbling(Framer):
@@ -80,11 +83,11 @@ def delimiters_swallow_a_frame(machine: SimulatedMachine) -> None:
             self.empty = 0 if stuffed else self.empty + 1
             return super()._frame(stuffed)
 
-    _with_framer(machine, Stumbling)
+    framed_by(machine, Stumbling)
 
 
 @GROUP.mutant("FR-03")
-def forgets_pieces(machine: SimulatedMachine) -> None:
+def forgets_pieces(machine: Any) -> None:
     """A frame must come in one piece."""
 
     class Forgetful(Framer):
@@ -92,17 +95,14 @@ def forgets_pieces(machine: SimulatedMachine) -> None:
             self._buffer = b""
             return super().feed(chunk)
 
-    _with_framer(machine, Forgetful)
+    framed_by(machine, Forgetful)
 
 
-@GROUP.mutant("FR-04")
-def no_crc(machine: SimulatedMachine) -> None:
-    """It does not look at the CRC."""
-    _with_hole(machine, sum_fits=lambda _: True)
+row("FR-04", "no-crc", "It does not look at the CRC.", with_hole(sum_fits=lambda _: True))
 
 
 @GROUP.mutant("FR-05")
-def stuffing_past_the_end(machine: SimulatedMachine) -> None:
+def stuffing_past_the_end(machine: Any) -> None:
     """Stuffing that points past the end is accepted."""
 
     def lenient(stuffed: bytes) -> bytes | None:
@@ -117,11 +117,11 @@ def stuffing_past_the_end(machine: SimulatedMachine) -> None:
                 out += b"\0"
         return out
 
-    _with_hole(machine, unstuff=lenient)
+    with_hole(unstuff=lenient)(machine)
 
 
 @GROUP.mutant("FR-06", also="FR-14")
-def starts_anew_in_the_middle(machine: SimulatedMachine) -> None:
+def starts_anew_in_the_middle(machine: Any) -> None:
     """When its buffer is full it starts anew in the middle of a frame."""
 
     class Restarting(Framer):
@@ -133,7 +133,7 @@ def starts_anew_in_the_middle(machine: SimulatedMachine) -> None:
                 frames += super().feed(bytes([byte]))
             return frames
 
-    _with_framer(machine, Restarting)
+    framed_by(machine, Restarting)
 
 
 def _parse_as(change: Callable[[bytearray], None]) -> Callable[[bytes], fr.Frame | None]:
@@ -145,29 +145,17 @@ def _parse_as(change: Callable[[bytearray], None]) -> Callable[[bytes], fr.Frame
     return parse
 
 
-@GROUP.mutant("FR-07")
-def any_version(machine: SimulatedMachine) -> None:
-    """Any version will do."""
-    _with_hole(machine, parse=_parse_as(lambda body: body.__setitem__(0, fr.VERSION << 4 | body[0] & 0x0F)))
-
-
-@GROUP.mutant("FR-08")
-def any_flag(machine: SimulatedMachine) -> None:
-    """Unknown flags are ignored."""
-    _with_hole(machine, parse=_parse_as(lambda body: body.__setitem__(0, body[0] & 0xF3)))
-
-
-@GROUP.mutant("FR-09")
-def any_type(machine: SimulatedMachine) -> None:
-    """An unknown type is taken for a handshake."""
-    _with_hole(
-        machine,
-        parse=_parse_as(lambda body: body.__setitem__(1, body[1] if body[1] in fr.TYPE_NAMES else fr.HANDSHAKE)),
-    )
+row("FR-07", "any-version", "Any version will do.",
+    with_hole(parse=_parse_as(lambda body: body.__setitem__(0, fr.VERSION << 4 | body[0] & 0x0F))))  # fmt: skip
+row("FR-08", "any-flag", "Unknown flags are ignored.",
+    with_hole(parse=_parse_as(lambda body: body.__setitem__(0, body[0] & 0xF3))))  # fmt: skip
+row("FR-09", "any-type", "An unknown type is taken for a handshake.",
+    with_hole(parse=_parse_as(lambda body: body.__setitem__(1, body[1] if body[1] in fr.TYPE_NAMES else fr.HANDSHAKE))),
+)  # fmt: skip
 
 
 @GROUP.mutant("FR-10")
-def short_mac(machine: SimulatedMachine) -> None:
+def short_mac(machine: Any) -> None:
     """A sealed frame need not have room for its MAC."""
 
     def parse(body: bytes) -> fr.Frame | None:
@@ -175,11 +163,11 @@ def short_mac(machine: SimulatedMachine) -> None:
             return fr.parse(body[: fr.HEADER_SIZE] + bytes(fr.MAC_SIZE + fr.CRC_SIZE))
         return fr.parse(body)
 
-    _with_hole(machine, parse=parse)
+    with_hole(parse=parse)(machine)
 
 
 @GROUP.mutant("FR-11")
-def reads_unsealed_numbers(machine: SimulatedMachine) -> None:
+def reads_unsealed_numbers(machine: Any) -> None:
     """Unsealed frames with numbers in them are dropped."""
 
     def parse(body: bytes) -> fr.Frame | None:
@@ -188,54 +176,40 @@ def reads_unsealed_numbers(machine: SimulatedMachine) -> None:
             return frame
         return frame if (frame.seq, frame.ack, frame.re, frame.counter) == (0, 0, fr.NO_RE, 0) else None
 
-    _with_hole(machine, parse=parse)
+    with_hole(parse=parse)(machine)
 
 
-def _each_frame_out(machine: SimulatedMachine, send: Callable[..., None]) -> None:
-    def spoil(greeter: Any) -> None:
-        wrap(greeter._wire, "send", lambda real, signed, mac=b"": send(greeter._wire, real, signed, mac))
-
-    each_boot(machine, spoil)
+def each_frame_out(send: Callable[..., None]) -> Mistake:
+    """Send frames in another way; `send` gets the wire, the real function, signed bytes and MAC."""
+    return method("greeter._wire.send", lambda wire, real, signed, mac=b"": send(wire, real, signed, mac))
 
 
-@GROUP.mutant("FR-12")
-def numbers_unsealed_frames(machine: SimulatedMachine) -> None:
-    """Its unsealed frames are numbered."""
-
-    def send(_: Any, real: Callable[..., None], signed: bytes, mac: bytes) -> None:
-        real(signed if mac else signed[:2] + b"\x01\x01" + signed[4:], mac)
-
-    _each_frame_out(machine, send)
+row("FR-12", "numbers-unsealed-frames", "Its unsealed frames are numbered.",
+    each_frame_out(lambda _, real, signed, mac: real(signed if mac else signed[:2] + b"\x01\x01" + signed[4:], mac)),
+)  # fmt: skip
 
 
 @GROUP.mutant("FR-13")
-def noise_between_frames(machine: SimulatedMachine) -> None:
+def noise_between_frames(machine: Any) -> None:
     """It sends noise between its frames."""
 
-    def send(wire: Any, real: Callable[..., None], signed: bytes, mac: bytes) -> None:
+    def send(wire: Any, real: Real, signed: bytes, mac: bytes) -> None:
         wire.transport.write(b"\x05\x05noise\0")
         real(signed, mac)
 
-    _each_frame_out(machine, send)
+    each_frame_out(send)(machine)
 
 
-def _room_for(machine: SimulatedMachine, size: int) -> None:
+def room_for(size: int) -> Mistake:
     """Give it a receive buffer of so many bytes, delimiter included."""
 
     class Small(Framer):
         def _frame(self, stuffed: bytes) -> fr.Frame | None:
             return None if len(stuffed) >= size else super()._frame(stuffed)
 
-    _with_framer(machine, Small)
+    return lambda machine: framed_by(machine, Small)
 
 
-@GROUP.mutant("FR-14")
-def small_buffer(machine: SimulatedMachine) -> None:
-    """Its receive buffer has 256 bytes: longer frames are dropped."""
-    _room_for(machine, 256)
-
-
-@GROUP.mutant("FR-14")
-def buffer_one_short(machine: SimulatedMachine) -> None:
-    """Its receive buffer is one byte too short for the longest frame."""
-    _room_for(machine, fr.MAX_WIRE - 1)
+row("FR-14", "small-buffer", "Its receive buffer has 256 bytes: longer frames are dropped.", room_for(256))
+row("FR-14", "buffer-one-short", "Its receive buffer is one byte too short for the longest frame.",
+    room_for(fr.MAX_WIRE - 1))  # fmt: skip

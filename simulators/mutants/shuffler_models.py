@@ -3,185 +3,122 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from devices.path_telemetry import OpticalLevel
 from devices.shuffler import messages as m
-from simulators.mutants.mutant_tools import MutantGroup, replace_event, replace_refusal, replace_reply, replaced, wrap
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from simulators.kinds.shuffler.continuous_machine import SimulatedContinuousShuffler
-    from simulators.kinds.shuffler.machine import SimulatedShuffler
+from simulators.mutants.mutant_tools import (
+    MutantGroup,
+    Real,
+    dark_unreported,
+    event,
+    kept,
+    method,
+    no_event,
+    other_answer,
+    refusal,
+    skipped,
+)
 
 GROUP: Final = MutantGroup(m.KIND)
 R: Final = m.Reason
-batch = partial(GROUP.mutant, model="shuffler-batch")
-continuous = partial(GROUP.mutant, model="shuffler-continuous")
+row: Final = GROUP.row
+batch = partial(GROUP.row, model="shuffler-batch")
+continuous = partial(GROUP.row, model="shuffler-continuous")
 
 
 # --- for a batch ------------------------------------------------------------------------------------------------------
 
 
-@GROUP.mutant("SH-80", model="shuffler-batch-identifying")
-def findings_of_one_deck(machine: SimulatedShuffler) -> None:
-    """It reports the findings of a batch as if it were one deck."""
+row(
+    "SH-80",
+    "findings-of-one-deck",
+    "It reports the findings of a batch as if it were one deck.",
+    other_answer(
+        m.GetFindings,
+        lambda _, findings: (
+            m.Findings(findings.command, b"\x01", b"\x02") if isinstance(findings, m.BatchFindings) else findings
+        ),
+    ),
+    model="shuffler-batch-identifying",
+)
+batch("SH-81", "hides-what-stayed", "It reports cards that stayed inside as delivered.",
+    event(m.Incomplete, cards_out=lambda e: e.cards_in))  # fmt: skip
 
-    def change(findings: Any) -> Any:
-        return m.Findings(findings.command, b"\x01", b"\x02") if isinstance(findings, m.BatchFindings) else findings
 
-    replace_reply(machine, m.GetFindings, change)
-
-
-@batch("SH-81")
-def hides_what_stayed(machine: SimulatedShuffler) -> None:
-    """It reports cards that stayed inside as delivered."""
-    replace_event(machine, m.Incomplete, lambda event: [replaced(event, cards_out=event.cards_in)])
-
-
-@batch("SH-82")
-def mixes_batches(machine: SimulatedShuffler) -> None:
+@GROUP.method("firmware._refusal", "SH-82", model="shuffler-batch")
+def mixes_batches(firmware: Any, real: Real, message: Any) -> Any:
     """It lays one batch upon the other behind its gate."""
-    firmware: Any = machine.firmware
-
-    def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
-        reason = real(message)
-        waits = reason is R.GATE_OCCUPIED and firmware._mechanics.blocked(m.Sensor.INTAKE)
-        return R.NONE if waits else reason
-
-    wrap(firmware, "_refusal", refusal)
+    reason = real(message)
+    waits = reason is R.GATE_OCCUPIED and firmware._mechanics.blocked(m.Sensor.INTAKE)
+    return R.NONE if waits else reason
 
 
 # --- without cycles ---------------------------------------------------------------------------------------------------
 
 
-@continuous("SH-84")
-def continuous_level_without_threshold(machine: SimulatedContinuousShuffler) -> None:
-    """A level below the threshold is not called blocked."""
-
-    def change(sensors: m.Sensors) -> m.Sensors:
-        levels = list(sensors.levels)
-        levels[m.Sensor.EXIT] = OpticalLevel(False, 400, 500)
-        return m.Sensors(levels, sensors.currents)
-
-    replace_reply(machine, m.GetSensors, change)
+continuous("SH-84", "continuous-level-without-threshold", "A level below the threshold is not called blocked.",
+    dark_unreported(m.GetSensors, m.Sensor.EXIT))  # fmt: skip
 
 
-@continuous("SH-85")
-def takes_cycles_for_its_own(machine: SimulatedContinuousShuffler) -> None:
+@GROUP.mutant("SH-85", model="shuffler-continuous")
+def takes_cycles_for_its_own(machine: Any) -> None:
     """It accepts cycles that it cannot run."""
-    board: Any = machine.board
+    board = machine.board
     board._messages = m.ToDevice
     board.power_off()
     board.power_on()
 
 
-@continuous("SH-86")
-def takes_in_one_more(machine: SimulatedContinuousShuffler) -> None:
-    """It counts one card more than it took in."""
-    replace_event(machine, m.TakenIn, lambda event: [replaced(event, count=event.count + 1)])
+continuous("SH-86", "takes-in-one-more", "It counts one card more than it took in.",
+    event(m.TakenIn, count=lambda e: e.count + 1))  # fmt: skip
+continuous(
+    "SH-87",
+    "uncounted-is-too-few",
+    "It refuses a delivery from an uncounted set with a wrong reason: too few cards.",
+    refusal(m.Deliver, R.NOT_COUNTED, R.TOO_FEW_CARDS),
+    also="SH-96",
+)
+continuous("SH-88", "counts-one-short", "It counts one card fewer than it holds.",
+    event(m.Counted, count=lambda e: e.count - 1))  # fmt: skip
 
 
-@continuous("SH-87", also="SH-96")
-def uncounted_is_too_few(machine: SimulatedContinuousShuffler) -> None:
-    """It refuses a delivery from an uncounted set with a wrong reason: too few cards."""
-    replace_refusal(machine, m.Deliver, R.NOT_COUNTED, R.TOO_FEW_CARDS)
-
-
-@continuous("SH-88")
-def counts_one_short(machine: SimulatedContinuousShuffler) -> None:
-    """It counts one card fewer than it holds."""
-    replace_event(machine, m.Counted, lambda event: [replaced(event, count=event.count - 1)])
-
-
-@continuous("SH-89")
-def delivers_one_more(machine: SimulatedContinuousShuffler) -> None:
+@GROUP.method("firmware._begin", "SH-89", model="shuffler-continuous")
+def delivers_one_more(firmware: Any, real: Real, message: Any) -> Any:
     """It delivers a card more than was ordered."""
-    firmware: Any = machine.firmware
-
-    def begin(real: Callable[[Any], bool], message: Any) -> bool:
-        ended = real(message)
-        firmware._ordered_cards += isinstance(message, m.Deliver)
-        return ended
-
-    wrap(firmware, "_begin", begin)
+    ended = real(message)
+    firmware._ordered_cards += isinstance(message, m.Deliver)
+    return ended
 
 
-@continuous("SH-90")
-def chute_is_busy(machine: SimulatedContinuousShuffler) -> None:
-    """With cards in the chute it reports that it is busy."""
-    replace_refusal(machine, m.CountAll, R.CHUTE_OCCUPIED, R.BUSY)
+continuous("SH-90", "chute-is-busy", "With cards in the chute it reports that it is busy.",
+    refusal(m.CountAll, R.CHUTE_OCCUPIED, R.BUSY))  # fmt: skip
 
 
-@continuous("SH-91")
-def restart_forgets_what_is_outside(machine: SimulatedContinuousShuffler) -> None:
+@GROUP.method("firmware._forget", "SH-91", model="shuffler-continuous")
+def restart_forgets_what_is_outside(firmware: Any, real: Real) -> None:
     """After a restart it does not know any more what it gave out."""
-    firmware: Any = machine.firmware
-
-    def forget(real: Callable[[], None]) -> None:
-        real()
-        firmware._set.open()
-
-    wrap(firmware, "_forget", forget)
+    real()
+    firmware._set.open()
 
 
-@continuous("SH-92")
-def silent_draws(machine: SimulatedContinuousShuffler) -> None:
-    """It does not report that a card was drawn."""
-    replace_event(machine, m.StoreChanged, lambda event: [event] if event.reason else [])
+continuous("SH-92", "silent-draws", "It does not report that a card was drawn.",
+    no_event(m.StoreChanged, when=lambda e: not e.reason))  # fmt: skip
+row("SH-93", "outside-for-ever", "Cards that came back still count as outside.",
+    kept("firmware._set.take_back", "firmware._set.outside"), also="SH-95", model="shuffler-continuous")  # fmt: skip
+continuous("SH-94", "trusts-its-chute", "It does not report that its chute ran empty too soon.",
+    event(m.StoreChanged, when=lambda e: e.reason is R.COUNTS_DISAGREE, reason=R.NONE))  # fmt: skip
 
 
-@continuous("SH-93", also="SH-95")
-def outside_for_ever(machine: SimulatedContinuousShuffler) -> None:
-    """Cards that came back still count as outside."""
-    counted: Any = machine.firmware._set  # type: ignore[attr-defined]
-
-    def take_back(real: Callable[[int], bool], cards: int) -> bool:
-        outside = counted.outside
-        fits = real(cards)
-        counted.outside = outside
-        return fits
-
-    wrap(counted, "take_back", take_back)
-
-
-@continuous("SH-94")
-def trusts_its_chute(machine: SimulatedContinuousShuffler) -> None:
-    """It does not report that its chute ran empty too soon."""
-    replace_event(
-        machine,
-        m.StoreChanged,
-        lambda event: [replaced(event, reason=R.NONE)] if event.reason is R.COUNTS_DISAGREE else [event],
-    )
-
-
-@continuous("SH-95")
-def takes_strangers_in(machine: SimulatedContinuousShuffler) -> None:
+@GROUP.method("firmware._set.take_back", "SH-95", model="shuffler-continuous")
+def takes_strangers_in(counted: Any, real: Real, cards: int) -> Any:
     """All cards in its intake join its set, foreign ones too."""
-    counted: Any = machine.firmware._set  # type: ignore[attr-defined]
-
-    def take_back(real: Callable[[int], bool], cards: int) -> bool:
-        if not real(cards):
-            counted.outside = 0
-        return True
-
-    wrap(counted, "take_back", take_back)
+    if not real(cards):
+        counted.outside = 0
+    return True
 
 
-@continuous("SH-96")
-def delivers_after_the_door(machine: SimulatedContinuousShuffler) -> None:
-    """A hand in its store does not disturb it."""
-    wrap(machine.firmware._set, "disturb", lambda _: None)  # type: ignore[attr-defined]
-
-
-@continuous("SH-97")
-def stop_is_called_door(machine: SimulatedContinuousShuffler) -> None:
-    """A delivery that was stopped is reported as ended by the door."""
-    wrap(machine.firmware, "_stop", lambda real, _: real(R.DOOR_OPEN))
-
-
-@continuous("SH-98")
-def continuous_silent_about_power(machine: SimulatedContinuousShuffler) -> None:
-    """It does not report that power was lost."""
-    replace_event(machine, m.Power, lambda _: [])
+continuous("SH-96", "delivers-after-the-door", "A hand in its store does not disturb it.",
+    skipped("firmware._set.disturb"))  # fmt: skip
+continuous("SH-97", "stop-is-called-door", "A delivery that was stopped is reported as ended by the door.",
+    method("firmware._stop", lambda _, real, __: real(R.DOOR_OPEN)))  # fmt: skip
+continuous("SH-98", "continuous-silent-about-power", "It does not report that power was lost.", no_event(m.Power))

@@ -18,12 +18,13 @@ from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import BadFault, BoxLocked, PitboxError
 from table_controller import rulebook
 from table_controller.host.addresses import host_name, is_loopback
+from table_controller.host.metrics import CONTENT_TYPE
 from table_controller.host.quota import Origin, Rank, origin_of
 from table_controller.panel import labels, request_types
 from table_controller.panel.fault_reports import list_fault_reports
 from table_controller.panel.history import read_history
 from table_controller.panel.live import SIGN
-from table_controller.panel.metrics import TYPE, counters_text
+from table_controller.panel.metrics import counters_text
 from table_controller.panel.request_handler import RequestResult, make_refusal
 from table_controller.panel.stream_response import StreamResponse
 from table_controller.panel.view import last_hits
@@ -223,7 +224,7 @@ class PanelApp:
                 return refusal
         live = self._panel.live
         text = self._panel.status() + counters_text(live.tally, len(live.streams))
-        return Response(text, headers=HEADERS | {"Content-Type": TYPE, "Cache-Control": "no-store"})
+        return Response(text, headers=HEADERS | {"Content-Type": CONTENT_TYPE, "Cache-Control": "no-store"})
 
     def _has_token(self, request: Request) -> bool:
         """Return whether a request has the token of table.toml; never true if none is configured."""

@@ -7,18 +7,14 @@ start.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from table_controller.host.metrics import counter, metric
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import HoldOpened, RequestRefused, StateChanged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from table_controller.controller.controller import DurableStep
-
-TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-_Sample = tuple["Mapping[str, str]", int]
 
 
 class EventCounters:
@@ -57,28 +53,13 @@ class EventCounters:
 
 def counters_text(tally: EventCounters, panels: int) -> str:
     """Return the counters as text; `panels` is the number of open pages."""
-    lines: list[str] = []
-
-    def write(name: str, kind: str, meaning: str, samples: Iterable[_Sample]) -> None:
-        lines.extend((f"# HELP {name} {meaning}", f"# TYPE {name} {kind}"))
-        lines.extend(f"{name}{_labels(labels)} {value}" for labels, value in samples)
-
-    write("pitbox_panels", "gauge", "open pages of the panel", [({}, panels)])
-    write("pitbox_steps_total", "counter", "events processed since the box started", [({}, tally.steps)])
-    write("pitbox_rounds_total", "counter", "rounds that ended since the box started",
-          [({"ended": "complete"}, tally.rounds), ({"ended": "void"}, tally.voided)])  # fmt: skip
-    write("pitbox_refusals_total", "counter", "refused requests", [({}, tally.refused)])
-    write("pitbox_irregularities_total", "counter", "irregularities by what triggered them",
-          [({"trigger": trigger}, number) for trigger, number in sorted(tally.irregularities.items())])  # fmt: skip
+    rounds = [(tally.rounds, {"ended": "complete"}), (tally.voided, {"ended": "void"})]
+    triggers = [(number, {"trigger": trigger}) for trigger, number in sorted(tally.irregularities.items())]
+    lines = (
+        *metric("panels", "open pages of the panel", panels),
+        *counter("steps_total", "events processed since the box started", tally.steps),
+        *counter("rounds_total", "rounds that ended since the box started", rounds),
+        *counter("refusals_total", "refused requests", tally.refused),
+        *counter("irregularities_total", "irregularities by what triggered them", triggers),
+    )
     return "\n".join(lines) + "\n"
-
-
-def _labels(labels: Mapping[str, str]) -> str:
-    if not labels:
-        return ""
-    pairs = (f'{key}="{_escaped(value)}"' for key, value in labels.items())
-    return "{" + ",".join(pairs) + "}"
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

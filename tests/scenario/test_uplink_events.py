@@ -19,7 +19,7 @@ from table_controller.uplink.messages import EventMessage
 from table_controller.uplink.state_messages import describe_meters, describe_state
 from tests.support.box.uplinks import PREFIX
 from tests.support.oracles.asyncapi_document import DOCUMENT, undescribed_messages
-from tests.support.oracles.message_schema import schema_errors
+from tests.support.oracles.json_schema import schema_errors
 
 if TYPE_CHECKING:
     from table_controller.controller.controller import DurableStep
@@ -150,7 +150,7 @@ def test_the_message_check_rejects_what_is_not_described() -> None:
     ):  # fmt: skip
         assert schema_errors(good | change, schema, DOCUMENT), change
     missing = {name: value for name, value in good.items() if name != "head"}
-    assert schema_errors(missing, schema, DOCUMENT) == ["$: head is missing"]
+    assert schema_errors(missing, schema, DOCUMENT) == ["$: 'head' is a required property"]
     assert undescribed_messages([(f"{PREFIX}/events/more", False, good)]) == [f"{PREFIX}/events/more is no channel"]
     with pytest.raises(KeyError):
         schema_errors(1, {"unheard_of": 1}, DOCUMENT)

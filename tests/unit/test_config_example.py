@@ -18,7 +18,7 @@ from table_controller.config.schema import schema
 from table_controller.config.sections import REQUIRED, RULE_KEYS, SECTION_NAMES, SECTIONS, DeviceSection
 from table_controller.rulebook import Submission, check_submission, edition
 from tests.support.box.configs import certificate, uncomment_all, write_config
-from tests.support.oracles.config_schema import schema_errors
+from tests.support.oracles.json_schema import schema_errors
 
 if TYPE_CHECKING:
     from pathlib import Path

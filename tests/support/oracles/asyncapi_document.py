@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from tests.support.oracles.message_schema import schema_errors
+from tests.support.oracles.json_schema import schema_errors
 from tools import ROOT
 from tools.docs import asyncapi
 
