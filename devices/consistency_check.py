@@ -16,6 +16,7 @@ from firmware_bridge.errors import BadMessage, ProtocolError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from devices.service import ReportTrigger
     from firmware_bridge.messages import Message
 
 _Answer = TypeVar("_Answer")
@@ -66,7 +67,7 @@ class CheckedDriver(Driver):
         return reply
 
 
-def link_trigger(event: object) -> str | None:
+def link_trigger(event: object) -> ReportTrigger | None:
     """Return the service trigger of a link event, or None. A protocol error is a fault of the device."""
     match event:
         case LinkUp():

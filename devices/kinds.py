@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
     import msgspec
 
+    from devices.service import ReportTrigger
+
 D = TypeVar("D", bound=Driver)
 V = TypeVar("V", bound=DeviceView)
 
@@ -58,7 +60,7 @@ class Kind(Generic[D, V]):
         driver: Callable[[Callable[[Any], None]], D],
         initial_view: V,
         fold: Callable[[V, Any], V],
-        trigger: Callable[[Any], str | None],
+        trigger: Callable[[Any], ReportTrigger | None],
         confirmation_events: tuple[type, ...] = (),
         telemetry_events: tuple[type, ...] = (),
     ) -> None:

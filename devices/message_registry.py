@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from devices.bet_sensor import messages as bet_sensor
-from devices.button import messages as button
-from devices.keypad import messages as keypad
-from devices.meter_sign import messages as meter_sign
-from devices.rng import messages as rng
-from devices.shaker import messages as shaker
-from devices.shoe import messages as shoe
-from devices.shuffler import messages as shuffler
+import devices
 from firmware_bridge import commands, messages
 from firmware_bridge.messages import Message, tag_of
 
 if TYPE_CHECKING:
     from types import ModuleType
 
+
+def union_members(union: Any) -> tuple[type[Message], ...]:
+    """Return the message classes of a union; a single message class counts as a union of one."""
+    return get_args(union) or (union,)
+
+
+def _kind_messages() -> tuple[ModuleType, ...]:
+    """Return the messages of every folder of `devices` that has some, in the order of their tags."""
+    files = [file for folder in devices.__path__ for file in Path(folder).glob("*/messages.py")]
+    modules = [import_module(f"devices.{file.parent.name}.messages") for file in files]
+    return tuple(sorted(modules, key=lambda machine: min(map(tag_of, union_members(machine.Question)))))
+
+
 # The messages of each kind of machine, in the order of their tags. Every module has ToDevice and ToHost.
-KIND_MESSAGES: Final[tuple[ModuleType, ...]] = (shuffler, shoe, shaker, rng, button, bet_sensor, keypad, meter_sign)
+KIND_MESSAGES: Final = _kind_messages()
 # Messages of the link, for every kind of machine.
 LINK_MESSAGES: Final[tuple[Any, ...]] = (
     messages.HandshakeToHost,
@@ -27,11 +35,6 @@ LINK_MESSAGES: Final[tuple[Any, ...]] = (
     commands.HostCommands,
     commands.DeviceCommands,
 )
-
-
-def union_members(union: Any) -> tuple[type[Message], ...]:
-    """Return the message classes of a union; a single message class counts as a union of one."""
-    return get_args(union) or (union,)
 
 
 def all_messages() -> list[type[Message]]:

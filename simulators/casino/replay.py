@@ -140,27 +140,27 @@ class _Player:
         key = DeviceKey(hellos[0].serial, self._kind.name, self._rng.randbytes(32))  # type: ignore[union-attr]
         approved = frozenset(ApprovedFirmware(h.kind, h.firmware, h.digest) for h in hellos if h is not None)
         keys = {h.serial: DeviceKey(h.serial, h.kind, key.key) for h in hellos if h is not None}
-        slot: Slot[Any, Any] = Slot(
-            self._slot,
-            self._kind,
-            self._open,
-            Trust(self._kind.name, keys, approved),
-            self._on_driver_event,
-            jitter=self._rng,
-        )
+        service = Service()
+
+        def on_event(event: Any) -> None:
+            service.apply_report(self._kind.trigger(event), unsettled=bool(slot.view.unsettled))
+            self._on_driver_event(event)
+
+        trust = Trust(self._kind.name, keys, approved)
+        slot: Slot[Any, Any] = Slot(self._slot, self._kind, self._open, trust, on_event, jitter=self._rng)
         slot.start()
         try:
             for session in self._sessions:
                 assert session.hello is not None
                 await self._session(session, session.hello, keys[session.hello.serial], slot)
-            view, service = slot.view, slot.service.state
+            view, state = slot.view, service.state
         finally:
             self._on_event = _silent
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
             await slot.close()
-        return ReplayedSlot(self._slot, self._kind.name, view, service, True, tuple(self._unanswered))
+        return ReplayedSlot(self._slot, self._kind.name, view, state, True, tuple(self._unanswered))
 
     async def _open(self) -> Transport:
         if self._machine is None:
@@ -227,7 +227,7 @@ class _Player:
         started: list[Any] = [LinkUp(hello)]
         for event in started:
             view = self._kind.fold(view, event)
-            service.apply_trigger(self._kind.trigger(event), unsettled=False)
+            service.apply_report(self._kind.trigger(event), unsettled=False)
         for recorded in (each for session in self._sessions for each in session.messages):
             if recorded.outgoing or recorded.type != fr.EVENT:
                 continue
@@ -235,7 +235,7 @@ class _Player:
             if wait > 0:
                 await asyncio.sleep(wait)
             view = self._kind.fold(view, recorded.message)
-            service.apply_trigger(self._kind.trigger(recorded.message), unsettled=bool(view.unsettled))
+            service.apply_report(self._kind.trigger(recorded.message), unsettled=bool(view.unsettled))
             self._on_event(recorded.at, self._slot, recorded.message)
         return ReplayedSlot(self._slot, self._kind.name, view, service.state, False, ())
 

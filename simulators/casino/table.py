@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
+from devices.service import IN_SERVICE
 from simulators.casino.dealer import DEALER, FLOOR, LAYOUT, SimulatedPeople
 from simulators.casino.deck_truth import DeckTruth
 from simulators.casino.disk import Disk, DiskWriter, PowerCut
@@ -307,7 +308,7 @@ class CasinoTable:
         """Connect every machine; bring decks, which are opened and shuffled."""
         self._sign_on()
         self.box.connect()
-        await self.until(lambda: all(slot.service.is_in_service for slot in self.slots.values()))
+        await self.until(lambda: all(self.box.service_state(slot) == IN_SERVICE for slot in self.slots))
         for back in decks:
             await self.bring_deck(back)
 

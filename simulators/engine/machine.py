@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from hashlib import sha256
 from random import Random
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, Union, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypedDict, Union, get_args
 
 from firmware_bridge.errors import BadFault
 from firmware_bridge.keys import ApprovedFirmware, DeviceKey
@@ -54,6 +54,16 @@ class SimulatedFirmware(Protocol):
 
     def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the firmware or of its switches."""
+
+
+class MachineOptions(TypedDict, total=False):
+    """What every machine can be given: its seed, speed, source of entropy, key, and the world that it is in."""
+
+    seed: int
+    speed: float
+    live_entropy: bool
+    key: DeviceKey | None
+    world: World | None
 
 
 class SimulatedMachine:

@@ -1,63 +1,26 @@
 """Deliberate mistakes in simulated machines: each proves that one requirement of the conformance kit can fail.
 
-A mutant is a machine with one mistake, chosen by name (`pitbox sim up shuffler --mutant NAME`).
+A mutant is a machine with one mistake, chosen by name (`pitbox sim up shuffler --mutant NAME`). Every module of this
+folder but the tools has a GROUP of them.
 """
 
 from __future__ import annotations
 
 from difflib import get_close_matches
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import UsageError
-from simulators.mutants import (
-    bet_sensor,
-    bet_sensor_chips,
-    button,
-    commands,
-    framing,
-    handshake,
-    keypad,
-    meter_sign,
-    payloads,
-    receiving,
-    retransmission,
-    rng,
-    sealing,
-    shaker,
-    shoe,
-    shoe_faults,
-    shuffler,
-    shuffler_faults,
-    shuffler_models,
-)
 
 if TYPE_CHECKING:
     from simulators.engine.machine import SimulatedMachine
     from simulators.mutants.mutant_tools import DeviceMutant, MutantGroup
 
 GROUPS: Final[tuple[MutantGroup, ...]] = tuple(
-    module.GROUP
-    for module in (
-        handshake,
-        framing,
-        sealing,
-        receiving,
-        retransmission,
-        payloads,
-        commands,
-        shuffler,
-        shuffler_faults,
-        shuffler_models,
-        shoe,
-        shoe_faults,
-        keypad,
-        meter_sign,
-        bet_sensor,
-        bet_sensor_chips,
-        shaker,
-        rng,
-        button,
-    )
+    import_module(f"simulators.mutants.{module.name}").GROUP
+    for module in iter_modules(__path__)
+    if module.name != "mutant_tools"
 )
 
 

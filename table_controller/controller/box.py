@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from msgspec.structs import replace as struct_replace
 
 from devices.kinds import kind_named
+from devices.service import ABSENT
 from firmware_bridge.errors import (
     BoxLocked,
     CopyTakenOver,
@@ -170,6 +171,12 @@ class Box:
     def pending_records(self) -> int:
         """How many records are not durable yet."""
         return 0 if self._writer is None else self._writer.waiting
+
+    def service_state(self, slot: str) -> str:
+        """Return the service state of a slot: the core keeps it, or safe mode while no core runs."""
+        if self.controller is not None:
+            return self.controller.table.state.slots[slot].state
+        return ABSENT if self.safe_mode is None else self.safe_mode.services[slot].state
 
     def running_controller(self) -> Controller:
         """Return the controller of a running table; raise BoxLocked if the table is stopped."""

@@ -10,11 +10,13 @@ from table_controller.table import events as ev
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from devices.service import ReportTrigger
 
-def translate(slot: str, kind: str, trigger: str | None, event: Any) -> list[ev.Event]:
+
+def translate(slot: str, kind: str, trigger: ReportTrigger | None, event: Any) -> list[ev.Event]:
     """Return the events of the core for one event of a driver: first the change of the slot, then the event itself."""
     events: list[ev.Event] = []
-    if trigger in ("appear", "vanish", "verify", "doubt", "fault"):
-        events.append(ev.SlotChanged(slot, trigger))  # type: ignore[arg-type]
+    if trigger is not None:
+        events.append(ev.SlotChanged(slot, trigger))
     own: Iterable[ev.Event] = CONTROLLER_KINDS[kind].core_events(slot, event)
     return [*events, *own]

@@ -6,9 +6,11 @@ It runs without core and journal, so nothing that needs a record can happen.
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.driver_events import Reported
+from devices.service import Service
 from firmware_bridge.errors import PitboxError
 from table_controller.controller.kinds import CONTROLLER_KINDS
 
@@ -39,13 +41,20 @@ class SafeMode:
     def __init__(self, cause: PitboxError, clock: Clock) -> None:
         self.cause = cause
         self.slots: dict[str, Slot[Any, Any]] = {}
+        self.services: defaultdict[str, Service] = defaultdict(Service)  # service state of each slot
         self.stopped_slots: list[str] = []
         self._next = EMERGENCY_ID_BASE + clock.now()[0] // 1000
         self._tasks: set[asyncio.Future[Any]] = set()
 
     def device_event_handler(self, name: str) -> Callable[[Any], None]:
-        """Return the function that handles the events of a slot; only reports matter."""
-        return lambda event: self._reported(name, event) if isinstance(event, Reported) else None
+        """Return the function that handles the events of a slot."""
+        return lambda event: self._on_device_event(name, event)
+
+    def _on_device_event(self, name: str, event: Any) -> None:
+        slot = self.slots[name]
+        self.services[name].apply_report(slot.kind.trigger(event), unsettled=bool(slot.view.unsettled))
+        if isinstance(event, Reported):
+            self._reported(name, event)
 
     def _reported(self, name: str, event: Reported) -> None:
         """Stop a device that has reported; lock a sensor that takes bets."""

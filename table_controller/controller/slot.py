@@ -1,4 +1,8 @@
-"""A slot: the place of one device at the table. Keeps its link, its view and its service state."""
+"""A slot: the place of one device at the table. Keeps its link and its view, and reports what the device does.
+
+The service state of the device belongs to the owner of the slot: the core of a running table (`Box.service_state`), or
+a `devices.service.Service` where no core runs.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, Generic
 
 from devices.driver_events import LinkDown, Reported
 from devices.kinds import D, Kind, V
-from devices.service import Service
 from firmware_bridge.errors import LinkError, LinkUnsteady, PortBusy, PortMissing
 from firmware_bridge.supervisor import Supervisor
 
@@ -27,9 +30,9 @@ REPORT_FROM_FALLS: Final = 8
 
 
 class Slot(Generic[D, V]):
-    """`driver` sends commands, `view` is the known state, `service` the service state, `cause` why it is not connected.
+    """`driver` sends commands, `view` is the known state, `cause` why the device is not connected.
 
-    `on_event` is called after `view` and `service` were updated. With a `hold`, confirmations of fail-safe commands are
+    `on_event` is called after `view` was updated. With a `hold`, confirmations of fail-safe commands are
     handled together when all have arrived. With `longest_trial_s`, an unsteady link must stay up before it counts, at
     most for the time (s) that it returns; `on_unsteady` gets the report.
     """
@@ -50,7 +53,6 @@ class Slot(Generic[D, V]):
         self.name = name
         self.kind = kind
         self.view = kind.initial_view
-        self.service = Service()
         self.cause: PitboxError | None = None
         self.driver = kind.driver(self._handle)
         self._longest_trial = longest_trial
@@ -86,10 +88,6 @@ class Slot(Generic[D, V]):
 
     def _fold(self, event: Any) -> None:
         self.view = self.kind.fold(self.view, event)
-        if isinstance(event, self.kind.telemetry_events):
-            self._on_event(event)
-            return
-        self.service.apply_trigger(self.kind.trigger(event), unsettled=bool(self.view.unsettled))
         if isinstance(event, LinkDown):
             self.cause = self._shown(event.cause)
         elif isinstance(event, Reported):

@@ -190,7 +190,7 @@ def _slot(box: Box, slot: Slot[Any, Any]) -> SlotStatus:
     known = box.controller.table.state.slots[slot.name] if box.controller is not None else None
     hello = slot.driver.reported.hello if slot.driver.reported is not None else None
     port = next(place.port for place in box.plan.slots if place.name == slot.name)
-    state = slot.service.state if known is None else known.state
+    state = box.service_state(slot.name)
     if state == IN_SERVICE and box.cause is not None:
         state = LOCKED  # the machine is good, but the box is locked
     return SlotStatus(

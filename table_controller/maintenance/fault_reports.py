@@ -30,7 +30,6 @@ from table_controller.table import events as ev
 from table_controller.table import return_progress as rp
 from table_controller.table.decisions import Prompt
 from table_controller.table.return_steps import FaultedAgain
-from table_controller.table.return_to_service import PATH_BLOCKED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,8 +89,6 @@ class FaultReports:
 
     def _diagnosed(self, report: d.FaultReport, *, service: bool) -> None:
         requires, name = requirements_of(report, service=service), report.machine.slot
-        if service and report.halt.what == PATH_BLOCKED and not self._box.is_stopping:
-            self._box.slots[name].service.apply_trigger("fault", unsettled=False)
         self._submit(ev.FaultDiagnosed(name, report.number, report.halt.what, requires))
 
     def _submit(self, event: ev.Event) -> None:

@@ -62,10 +62,7 @@ class TestModes:
         if self.reasons_against(slot) == ():
             status = await self._box.slots[slot].driver.read_inventory()
         order = ev.TestModeOrdered(slot, "begin", who, self._obstacle(slot, status), mode_in_status(status))
-        decisions = await self._box.running_controller().submit_and_wait(order)
-        if self.is_without_fault(slot):
-            self._box.slots[slot].service.apply_trigger("doubt", unsettled=False)
-        return decisions
+        return await self._box.running_controller().submit_and_wait(order)
 
     async def leave(self, slot: str, who: ev.Person) -> list[Decision]:
         """Have the core end test mode; return its decisions when the machine has its previous mode again.

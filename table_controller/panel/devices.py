@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def devices(box: Box, table: Table | None) -> list[dict[str, Any]]:
     """Return every machine, with why it cannot be used and what a technician may order."""
     return [
-        _device(slot, table)
+        _device(slot, box.service_state(name), table)
         | {
             "testing": box.test_mode.tested_report(name),
             "orders": [_order(each) for each in possible_orders(box, name)],
@@ -68,9 +68,8 @@ def _argument(name: str, kind: type) -> dict[str, Any]:
     return {"name": name, "kind": "number"}
 
 
-def _device(slot: Slot[Any, Any], table: Table | None) -> dict[str, Any]:
+def _device(slot: Slot[Any, Any], state: str, table: Table | None) -> dict[str, Any]:
     known = None if table is None else table.state.slots.get(slot.name)
-    state = slot.service.state if known is None else known.state
     reported = slot.driver.reported
     hello = None if reported is None else reported.hello
     return {

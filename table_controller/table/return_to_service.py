@@ -5,7 +5,7 @@ A machine with an open procedure does not return to service (`permits`: steps_op
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast, get_args
 
 from devices.service import IN_SERVICE
 from table_controller.table import events as ev
@@ -27,11 +27,7 @@ _TECHNICIAN: Final = ("technician",)
 # A machine that refuses to move because its path is dark has not halted by itself.
 PATH_BLOCKED: Final = "path_blocked"
 # Reports of cards. Those of a machine in test mode are about a technician's cards: they belong to no deck of the table.
-_CARD_REPORTS: Final = frozenset({
-    ev.CardsInserted, ev.CardsBehindGate, ev.IntakeEmptied, ev.ShuffleEnded, ev.ShuffleFailed, ev.DeckGivenOut,
-    ev.DiscardsTakenIn, ev.ShoeLoaded, ev.ShoeEmpty, ev.StackOut, ev.StackTaken, ev.CardsDrawn, ev.StubOut,
-    ev.ShoeFault, ev.FaceUpSeen, ev.CoverCardOut,
-})  # fmt: skip
+_CARD_REPORTS: Final = frozenset(get_args(ev.CardEvent))
 
 
 def ignores(state: TableState, event: ev.Event) -> bool:
@@ -41,8 +37,8 @@ def ignores(state: TableState, event: ev.Event) -> bool:
     service ends the test.
     """
     if type(event) in _CARD_REPORTS:
-        slot = state.slots.get(event.slot)  # type: ignore[attr-defined]
-    elif type(event) is ev.SlotChanged and event.trigger == "doubt":
+        slot = state.slots.get(cast("ev.CardEvent", event).slot or "")
+    elif isinstance(event, ev.SlotChanged) and event.trigger == "doubt":
         slot = state.slots[event.slot]
     else:
         return False
@@ -95,6 +91,11 @@ def on_evidence_reported(c: Context, event: ev.EvidenceReported) -> None:
     progress = c.state.slots[event.slot].return_procedure
     if isinstance(progress, rp.ReturnProgress):
         _apply(c, event.slot, progress, event.evidence, progress.technician or progress.began.by)
+
+
+def on_return_step_changed(c: Context, event: ev.ReturnStepChanged) -> None:
+    """Refuse an event that only journals of record versions 1 and 2 have."""
+    c.refuse(f"{event.slot}: the steps of a return to service are not submitted as text")
 
 
 # --- people -----------------------------------------------------------------------------------------------------------
@@ -255,7 +256,7 @@ def _has_role(c: Context, who: ev.Person, roles: tuple[str, ...]) -> bool:
     """Return whether a person has one of these roles; refuse if not."""
     if who.role in roles:
         return True
-    text = f"a {' or a '.join(roles)} must do this; {who.credential} is a {who.role}"
+    text = f"a {' or a '.join(roles)} must do this, not a {who.role}"
     c.refuse("return_to_service", _reason(c, "wrong_role", text, roles[0]))
     return False
 

@@ -333,7 +333,7 @@ async def test_dust_that_makes_a_shoe_refuse_is_a_machine_fault_that_requires_th
         dossier = files.read(tmp_path / "dossiers", 1)
         assert (dossier.machine.slot, dossier.halt.what, dossier.complete) == (SHOE_SLOT, "path_blocked", True)
         state = bench.box.running_controller().table.state.slots[SHOE_SLOT]
-        assert (state.state, bench.box.slots[SHOE_SLOT].service.state) == ("faulted", "faulted")
+        assert (state.state, bench.box.service_state(SHOE_SLOT)) == ("faulted", "faulted")
         assert state.return_procedure is not None
         assert (state.return_procedure.fault_report, state.return_procedure.next_text) == (
             1,

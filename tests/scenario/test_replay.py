@@ -13,6 +13,7 @@ import pytest
 from devices.driver_events import LinkDown
 from devices.kinds import kind_named
 from devices.message_registry import all_messages
+from devices.service import Service
 from firmware_bridge import frame as fr
 from firmware_bridge.capture import CaptureFile, read_capture
 from firmware_bridge.errors import PitboxError
@@ -55,9 +56,14 @@ class Recording:
             self.ring(outgoing, signed, mac)
 
         host = MemoryHost(self.machine)
+        self.service = Service()
         self.slot: Slot[Any, Any] = Slot(
-            "shuffler.1", kind_named("shuffler"), host.open, trust, self.events.append, capture=both
+            "shuffler.1", kind_named("shuffler"), host.open, trust, self._on_event, capture=both
         )
+
+    def _on_event(self, event: Any) -> None:
+        self.service.apply_report(self.slot.kind.trigger(event), unsettled=bool(self.slot.view.unsettled))
+        self.events.append(event)
 
     async def a_bad_day(self) -> None:
         """A good shuffle, a cable that is pulled, a card that is lost, a jam."""
@@ -91,7 +97,7 @@ async def _recorded(path: Path, seed: int) -> tuple[Any, str, list[str], tuple[A
     recording = Recording(path, seed)
     try:
         await recording.a_bad_day()
-        view, state = recording.slot.view, recording.slot.service.state
+        view, state = recording.slot.view, recording.service.state
         return view, state, [type(event).__name__ for event in recording.events], recording.ring.frames()
     finally:
         await recording.close()
@@ -169,11 +175,13 @@ async def _evening(kind: str, seed: int, minutes: int) -> tuple[FaultReport, Any
     trust = Trust(name, {machine.key.serial: machine.key}, frozenset({approved_firmware(name)}))
     ring = FrameRing(asyncio.get_running_loop().time)
     known: list[Any] = []
+    service = Service()
 
     def original(event: Any) -> None:
+        service.apply_report(slot.kind.trigger(event), unsettled=bool(slot.view.unsettled))
         freezer.handle_device_event(event)
         if freezer.is_recording and not known:
-            known.extend((slot.view, slot.service.state))
+            known.extend((slot.view, service.state))
 
     slot: Slot[Any, Any] = Slot(f"{kind}.1", kind_named(name), MemoryHost(machine).open, trust, original, capture=ring)
     freezer = FaultRecorder(

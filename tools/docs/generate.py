@@ -169,6 +169,18 @@ def machine_table(machine: ModuleType) -> str:
     return message_table(_machine_directions(machine), enums)
 
 
+def kinds_list() -> str:
+    """Return a line for each kind of machine: its page, with its title, and its tags."""
+    lines = []
+    for machine in KIND_MESSAGES:
+        page = (ROOT / "docs" / "devices" / f"{machine.KIND}.md").read_text("utf-8")
+        title = page.partition("\n")[0].removeprefix("# The ")
+        tags = re.search(r"\(tags ([^)]*)\)", machine.__doc__ or "")
+        assert tags is not None, f"{machine.__name__} does not begin with its tags"
+        lines.append(f"- [{title}](devices/{machine.KIND}.md): tags {tags[1]}")
+    return "\n".join(lines)
+
+
 # --- golden bytes ----------------------------------------------------------------------------------------------------
 
 
@@ -294,7 +306,7 @@ def service_diagram() -> str:
         (f"`{state}`", *(results.get((state, trigger), "refused") for trigger in service.TRIGGERS))
         for state in service.STATES
     ]
-    meanings = [(f"`{trigger}`", _first_line(getattr(service.Service, trigger))) for trigger in service.TRIGGERS]
+    meanings = [(f"`{trigger}`", service.MEANINGS[trigger]) for trigger in service.TRIGGERS]
     table = _table(("state", *(f"`{trigger}`" for trigger in service.TRIGGERS)), *rows)
     return f"{picture}\n\n{table}\n\n{_table(('trigger', 'meaning'), *meanings)}"
 
@@ -343,6 +355,7 @@ def machine_parts(machine: ModuleType) -> dict[str, tuple[str, Callable[[], str]
 # Name of a part -> its document, and the function that writes it.
 PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "messages": ("docs/protocol.md", partial(message_table, _LINK_DIRECTIONS)),
+    "kinds": ("docs/protocol.md", kinds_list),
     "constants": ("docs/protocol.md", constants),
     "golden": ("docs/protocol.md", golden_link),
     "errors": ("docs/errors.md", errors),

@@ -12,9 +12,10 @@ from simulators.kinds.bet_sensor.mechanics import BetSpot
 from simulators.world.chips import RAIL, TRAY, Chips, player_hand
 
 if TYPE_CHECKING:
-    from firmware_bridge.keys import DeviceKey
+    from typing import Unpack
+
     from simulators.engine.faults import InjectedFault
-    from simulators.world.cards import World
+    from simulators.engine.machine import MachineOptions
 
 # Chips that a seat's player begins with.
 CHIPS: Final = 20
@@ -27,17 +28,9 @@ class SimulatedBetSensor(SimulatedMachine):
     firmware: BetSensorFirmware
 
     def __init__(
-        self,
-        slot: str = "bet_sensor.1",
-        *,
-        seed: int = 0,
-        speed: float = 1.0,
-        live_entropy: bool = False,
-        key: DeviceKey | None = None,
-        world: World | None = None,
-        chips: Chips | None = None,
+        self, slot: str = "bet_sensor.1", *, chips: Chips | None = None, **options: Unpack[MachineOptions]
     ) -> None:
-        super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
+        super().__init__(slot, **options)
         self.chips = Chips() if chips is None else chips
         self.hand = player_hand(slot)
         self.chips.make(self.hand, CHIPS)

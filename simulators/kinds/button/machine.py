@@ -11,9 +11,10 @@ from simulators.kinds.button.firmware import ButtonFirmware
 from simulators.kinds.button.mechanics import ButtonMat
 
 if TYPE_CHECKING:
-    from firmware_bridge.keys import DeviceKey
+    from typing import Unpack
+
     from simulators.engine.faults import InjectedFault
-    from simulators.world.cards import World
+    from simulators.engine.machine import MachineOptions
 
 
 class SimulatedButton(SimulatedMachine):
@@ -22,17 +23,8 @@ class SimulatedButton(SimulatedMachine):
     kind = m.KIND
     firmware: ButtonFirmware
 
-    def __init__(
-        self,
-        slot: str = "button.1",
-        *,
-        seed: int = 0,
-        speed: float = 1.0,
-        live_entropy: bool = False,
-        key: DeviceKey | None = None,
-        world: World | None = None,
-    ) -> None:
-        super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
+    def __init__(self, slot: str = "button.1", **options: Unpack[MachineOptions]) -> None:
+        super().__init__(slot, **options)
         self.mat = ButtonMat(Random(self.rng.random()))
         self.firmware = ButtonFirmware(self.mat, self.clock)
         self.assemble(self.firmware, m.ToDevice, "PB-B7", [m.LOCATES])

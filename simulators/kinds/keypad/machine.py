@@ -12,9 +12,10 @@ from simulators.kinds.keypad.firmware import KeypadFirmware
 from simulators.kinds.keypad.mechanics import POSITIONS, KeypadMechanics, key_of
 
 if TYPE_CHECKING:
-    from firmware_bridge.keys import DeviceKey
+    from typing import Unpack
+
     from simulators.engine.faults import InjectedFault
-    from simulators.world.cards import World
+    from simulators.engine.machine import MachineOptions
 
 # Pause between two typed keys (s).
 TYPING: Final = 0.1
@@ -26,17 +27,8 @@ class SimulatedKeypad(SimulatedMachine):
     kind = m.KIND
     firmware: KeypadFirmware
 
-    def __init__(
-        self,
-        slot: str = "keypad.1",
-        *,
-        seed: int = 0,
-        speed: float = 1.0,
-        live_entropy: bool = False,
-        key: DeviceKey | None = None,
-        world: World | None = None,
-    ) -> None:
-        super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
+    def __init__(self, slot: str = "keypad.1", **options: Unpack[MachineOptions]) -> None:
+        super().__init__(slot, **options)
         self.mechanics = KeypadMechanics()
         self.mechanics.switch = m.Switch.DEALER
         self.firmware = KeypadFirmware(self.mechanics, self.clock)

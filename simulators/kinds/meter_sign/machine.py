@@ -10,9 +10,10 @@ from simulators.kinds.meter_sign.firmware import MeterSignFirmware
 from simulators.kinds.meter_sign.mechanics import SignDisplay
 
 if TYPE_CHECKING:
-    from firmware_bridge.keys import DeviceKey
+    from typing import Unpack
+
     from simulators.engine.faults import InjectedFault
-    from simulators.world.cards import World
+    from simulators.engine.machine import MachineOptions
 
 
 class SimulatedMeterSign(SimulatedMachine):
@@ -21,19 +22,9 @@ class SimulatedMeterSign(SimulatedMachine):
     kind = m.KIND
     firmware: MeterSignFirmware
 
-    def __init__(
-        self,
-        slot: str = "meter_sign.1",
-        *,
-        seed: int = 0,
-        speed: float = 1.0,
-        live_entropy: bool = False,
-        key: DeviceKey | None = None,
-        world: World | None = None,
-    ) -> None:
-        # Nothing in a sign moves, so `speed` has no effect; staleness is measured in the box's seconds.
-        del speed
-        super().__init__(slot, seed=seed, live_entropy=live_entropy, key=key, world=world)
+    def __init__(self, slot: str = "meter_sign.1", **options: Unpack[MachineOptions]) -> None:
+        options["speed"] = 1.0  # nothing in a sign moves; staleness is measured in the box's seconds
+        super().__init__(slot, **options)
         self.glass = SignDisplay()
         self.firmware = MeterSignFirmware(self.glass, self.clock)
         self.assemble(self.firmware, m.ToDevice, "PB-M1", [m.READS_BACK])

@@ -12,9 +12,10 @@ from simulators.kinds.rng.firmware import RngFirmware
 from simulators.kinds.rng.mechanics import Display, NoiseSource
 
 if TYPE_CHECKING:
-    from firmware_bridge.keys import DeviceKey
+    from typing import Unpack
+
     from simulators.engine.faults import InjectedFault
-    from simulators.world.cards import World
+    from simulators.engine.machine import MachineOptions
 
 
 class SimulatedRng(SimulatedMachine):
@@ -23,19 +24,10 @@ class SimulatedRng(SimulatedMachine):
     kind = m.KIND
     firmware: RngFirmware
 
-    def __init__(
-        self,
-        slot: str = "rng.1",
-        *,
-        seed: int = 0,
-        speed: float = 1.0,
-        live_entropy: bool = False,
-        key: DeviceKey | None = None,
-        world: World | None = None,
-    ) -> None:
-        super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
+    def __init__(self, slot: str = "rng.1", **options: Unpack[MachineOptions]) -> None:
+        super().__init__(slot, **options)
         seeded = Random(self.rng.random()).randbytes
-        self.noise = NoiseSource(os.urandom if live_entropy else seeded, Random(self.rng.random()))
+        self.noise = NoiseSource(os.urandom if options.get("live_entropy") else seeded, Random(self.rng.random()))
         self.display = Display()
         self.firmware = RngFirmware(self.noise, self.display, self.clock)
         self.assemble(self.firmware, m.ToDevice, "PB-N7", [m.DISPLAYS])

@@ -12,9 +12,10 @@ from simulators.kinds.shaker.firmware import ShakerFirmware
 from simulators.kinds.shaker.mechanics import ShakerMechanics
 
 if TYPE_CHECKING:
-    from firmware_bridge.keys import DeviceKey
+    from typing import Unpack
+
     from simulators.engine.faults import InjectedFault
-    from simulators.world.cards import World
+    from simulators.engine.machine import MachineOptions
 
 
 class SimulatedShaker(SimulatedMachine):
@@ -23,18 +24,9 @@ class SimulatedShaker(SimulatedMachine):
     kind = m.KIND
     firmware: ShakerFirmware
 
-    def __init__(
-        self,
-        slot: str = "shaker.1",
-        *,
-        seed: int = 0,
-        speed: float = 1.0,
-        live_entropy: bool = False,
-        key: DeviceKey | None = None,
-        world: World | None = None,
-    ) -> None:
-        super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
-        self.mechanics = ShakerMechanics(DeviceClock(speed), Random(self.rng.random()), slot)
+    def __init__(self, slot: str = "shaker.1", **options: Unpack[MachineOptions]) -> None:
+        super().__init__(slot, **options)
+        self.mechanics = ShakerMechanics(DeviceClock(options.get("speed", 1.0)), Random(self.rng.random()), slot)
         self.firmware = ShakerFirmware(self.mechanics, self.clock)
         self.assemble(self.firmware, m.ToDevice, "PB-D3", [m.READS])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from devices.edge_log import EDGE_LOG
 from devices.shoe import messages as m
@@ -26,8 +26,10 @@ from simulators.world.table import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Unpack
 
     from simulators.engine.faults import InjectedFault
+    from simulators.engine.machine import MachineOptions
 
 
 class _Shoe(SimulatedMachine):
@@ -37,9 +39,8 @@ class _Shoe(SimulatedMachine):
     mechanics: ManualShoeMechanics
     firmware: ShoeFirmware | ManualShoeFirmware
 
-    def __init__(self, slot: str, **options: Any) -> None:
+    def __init__(self, slot: str, **options: Unpack[MachineOptions]) -> None:
         super().__init__(slot, **options)
-        self._own_world = options.get("world") is None
         self._entry = ""  # where hands put the deck
 
     def summary(self) -> list[str]:
@@ -101,7 +102,7 @@ class SimulatedShoe(_Shoe):
     mechanics: ShoeMechanics
     firmware: ShoeFirmware
 
-    def __init__(self, slot: str = "shoe.1", **options: Any) -> None:
+    def __init__(self, slot: str = "shoe.1", **options: Unpack[MachineOptions]) -> None:
         super().__init__(slot, **options)
         self.mechanics = ShoeMechanics(self.world, self.clock, Random(self.rng.random()), slot)
         self.firmware = ShoeFirmware(self.mechanics)
@@ -136,7 +137,9 @@ class SimulatedManualShoe(_Shoe):
 
     firmware: ManualShoeFirmware
 
-    def __init__(self, slot: str = "shoe.1", *, sees_faces: bool = True, decks: int = 1, **options: Any) -> None:
+    def __init__(
+        self, slot: str = "shoe.1", *, sees_faces: bool = True, decks: int = 1, **options: Unpack[MachineOptions]
+    ) -> None:
         super().__init__(slot, **options)
         self.mechanics = ManualShoeMechanics(self.world, self.clock, Random(self.rng.random()), slot)
         self.firmware = ManualShoeFirmware(self.mechanics, sees_faces=sees_faces)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from devices.edge_log import EDGE_LOG
 from devices.shuffler import messages as m
@@ -14,7 +14,10 @@ from simulators.kinds.shuffler.machine import SimulatedShuffler
 from simulators.world.table import IN_PLAY
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from simulators.engine.faults import InjectedFault
+    from simulators.engine.machine import MachineOptions
 
 
 class SimulatedContinuousShuffler(SimulatedShuffler):
@@ -22,7 +25,7 @@ class SimulatedContinuousShuffler(SimulatedShuffler):
 
     mechanics: ContinuousMechanics
 
-    def __init__(self, slot: str = "shuffler.1", **options: Any) -> None:
+    def __init__(self, slot: str = "shuffler.1", **options: Unpack[MachineOptions]) -> None:
         super().__init__(slot, batch=True, **options)
 
     def _build(self, *, batch: bool, identifies: bool) -> None:

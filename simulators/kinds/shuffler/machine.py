@@ -14,10 +14,11 @@ from simulators.kinds.shuffler.mechanics import ONE_BATCH, ONE_DECK, ShufflerMec
 from simulators.world.table import IN_PLAY, TRAY, add_foreign, lose_card, swap_card
 
 if TYPE_CHECKING:
-    from firmware_bridge.keys import DeviceKey
+    from typing import Unpack
+
     from simulators.engine.faults import InjectedFault
+    from simulators.engine.machine import MachineOptions
     from simulators.kinds.shuffler.shuffler_base import ShufflerFirmwareBase
-    from simulators.world.cards import World
 
 
 class SimulatedShuffler(SimulatedMachine):
@@ -29,17 +30,13 @@ class SimulatedShuffler(SimulatedMachine):
         self,
         slot: str = "shuffler.1",
         *,
-        seed: int = 0,
-        speed: float = 1.0,
         batch: bool = False,
         identifies: bool = False,
         jogs: bool = True,
-        live_entropy: bool = False,
-        key: DeviceKey | None = None,
-        world: World | None = None,
+        **options: Unpack[MachineOptions],
     ) -> None:
         """Without `jogs` its firmware is older and does not know Jog."""
-        super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
+        super().__init__(slot, **options)
         self.size = ONE_BATCH if batch else ONE_DECK
         self._jogs = jogs
         self.mechanics: ShufflerMechanics

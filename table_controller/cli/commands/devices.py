@@ -10,7 +10,7 @@ import msgspec
 
 from devices.driver_events import LinkDown, Reported
 from devices.kinds import kind_named
-from devices.service import IN_SERVICE
+from devices.service import IN_SERVICE, Service
 from firmware_bridge.errors import (
     BoxAlreadyRunning,
     EnrolledKey,
@@ -94,32 +94,35 @@ async def _ask_all(config: TableConfig, seconds: float) -> list[SlotResult]:
     """Connect to all slots at once; wait until each has reported or failed, or the time is up."""
     loop = asyncio.get_running_loop()
     answered: dict[str, asyncio.Future[None]] = {slot.name: loop.create_future() for slot in config.slots}
-    slots = [_slot(slot, config, answered[slot.name]) for slot in config.slots]
+    services = {slot.name: Service() for slot in config.slots}
+    slots = [_slot(slot, config, services[slot.name], answered[slot.name]) for slot in config.slots]
     for slot in slots:
         slot.start()
     try:
         await asyncio.wait(answered.values(), timeout=seconds)
-        return [_result(slot, seconds) for slot in slots]
+        return [_result(slot, services[slot.name].state, seconds) for slot in slots]
     finally:
         for slot in slots:
             await slot.close()
 
 
-def _slot(slot: SlotConfig, config: TableConfig, answered: asyncio.Future[None]) -> Slot[Any, Any]:
+def _slot(slot: SlotConfig, config: TableConfig, service: Service, answered: asyncio.Future[None]) -> Slot[Any, Any]:
     def on_event(event: Any) -> None:
+        service.apply_report(asked.kind.trigger(event), unsettled=bool(asked.view.unsettled))
         if isinstance(event, Reported | LinkDown) and not answered.done():
             answered.set_result(None)
 
     trust = Trust(slot.kind, {slot.key.serial: slot.key}, config.approved, role="bench")
-    return Slot(slot.name, kind_named(slot.kind), lambda: open_port(slot.port), trust, on_event)
+    asked: Slot[Any, Any] = Slot(slot.name, kind_named(slot.kind), lambda: open_port(slot.port), trust, on_event)
+    return asked
 
 
-def _result(slot: Slot[Any, Any], seconds: float) -> SlotResult:
+def _result(slot: Slot[Any, Any], state: str, seconds: float) -> SlotResult:
     reported = slot.driver.reported
     cause = slot.cause or LinkSilent(f"{slot.name} has not reported within {seconds:g} s")
     if reported is not None:
-        cause = NotInService(f"{slot.name} has reported, but is {slot.service.state}")
-    return SlotResult(slot.name, slot.service.state, reported.hello if reported else None, cause)
+        cause = NotInService(f"{slot.name} has reported, but is {state}")
+    return SlotResult(slot.name, state, reported.hello if reported else None, cause)
 
 
 def _row(slot: SlotResult) -> tuple[str, ...]:

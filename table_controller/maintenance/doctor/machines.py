@@ -11,6 +11,7 @@ import msgspec
 
 from devices.driver_events import LinkDown, Reported
 from devices.kinds import kind_named
+from devices.service import Service
 from firmware_bridge.errors import FirmwareNotApproved, LinkSilent, NoBox, PitboxError
 from firmware_bridge.handshake import Trust
 from firmware_bridge.transport.ports import open_port
@@ -139,7 +140,10 @@ async def _ask_all(slots: list[SlotConfig], config: TableConfig) -> list[SlotPro
 async def _ask(slot: SlotConfig, config: TableConfig) -> SlotProbe:
     reported: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
+    service = Service()
+
     def handle(event: Any) -> None:
+        service.apply_report(asked.kind.trigger(event), unsettled=bool(asked.view.unsettled))
         if isinstance(event, Reported | LinkDown) and not reported.done():
             reported.set_result(None)
 
@@ -155,8 +159,7 @@ async def _ask(slot: SlotConfig, config: TableConfig) -> SlotProbe:
             for _ in range(_ASKED):
                 await asked.driver.report()
         hello = asked.driver.reported.hello
-        state = asked.service.state
-        return SlotProbe(slot.name, state, hello.serial, hello.firmware, link=link_of(asked.driver))
+        return SlotProbe(slot.name, service.state, hello.serial, hello.firmware, link=link_of(asked.driver))
     except TimeoutError:
         silent = LinkSilent(f"{slot.name} has not answered within {TIMEOUT_S:g} s")
         return SlotProbe(slot.name, code=silent.code, cause=str(silent))

@@ -23,6 +23,7 @@ from table_controller.table.core import Table
 from table_controller.table.decisions import (
     BetAccepted,
     BetReturned,
+    Command,
     Finding,
     HitClaimed,
     HitRebooked,
@@ -262,7 +263,7 @@ def compare_bets(house: CasinoTable, watch: LightWatch, records: list[Record]) -
     state = house.controller.table.state
     assert state.round.state == mc.IDLE, f"the table was not led on: {state.round.state} {state.prompts}"
     assert all(whole for _, _, whole in house.dealt_rounds), "a round was dealt from a deck that was not whole"
-    ids = [d.id for d in decided(records) if type(d).__name__ == "Command" and d.act != "lock"]  # type: ignore[attr-defined]
+    ids = [d.id for d in decided(records) if isinstance(d, Command) and d.act != "lock"]
     assert len(ids) == len(set(ids)), "a command's number was used twice"
     twice = [d for d in decided(records) if isinstance(d, Finding) and d.kind == "told_twice"]
     assert not twice, f"an honest device was taken for one that tells twice: {twice}"
