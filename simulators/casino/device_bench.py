@@ -8,7 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from devices.driver_events import Reported
-from devices.kinds import D, Kind, V
+from devices.kinds import D, DriverEvent, Kind, V
 from devices.service import Service
 from devices.shuffler.driver import ShufflerDriver
 from devices.shuffler.state import ShufflerView
@@ -43,7 +43,7 @@ class DeviceBench(Generic[M, D, V]):
         *,
         trust: Trust | None = None,
         capture: Capture | None = None,
-        on_event: Callable[[Any], None] | None = None,
+        on_event: Callable[[DriverEvent], None] | None = None,
     ) -> None:
         self.machine = machine
         self.events: list[Any] = []
@@ -73,7 +73,7 @@ class DeviceBench(Generic[M, D, V]):
         """The supervisor of the link."""
         return self.slot.supervisor
 
-    def _on_driver_event(self, event: Any) -> None:
+    def _on_driver_event(self, event: DriverEvent) -> None:
         self.service.apply_report(self.slot.kind.trigger(event), unsettled=bool(self.view.unsettled))
         self.events.append(event)
         for fits, future in self._watchers:

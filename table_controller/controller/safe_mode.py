@@ -17,14 +17,15 @@ from table_controller.controller.kinds import CONTROLLER_KINDS
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from devices.kinds import DriverEvent
     from table_controller.controller.clock import Clock
-    from table_controller.controller.slot import Slot
+    from table_controller.controller.slot import AnySlot
 
 # Command ids that no journal has: far above all others; the time (microseconds) makes them different.
 EMERGENCY_ID_BASE: Final = 1 << 61
 
 
-def stop_without_core(slot: Slot[Any, Any], round_: int, number: int) -> Awaitable[Any] | None:
+def stop_without_core(slot: AnySlot, round_: int, number: int) -> Awaitable[object] | None:
     """Stop or lock a connected machine without the core; return None if there is nothing to stop."""
     make_safe = CONTROLLER_KINDS[slot.kind.name].make_safe
     if slot.driver.reported is None or make_safe is None:
@@ -40,17 +41,17 @@ class SafeMode:
 
     def __init__(self, cause: PitboxError, clock: Clock) -> None:
         self.cause = cause
-        self.slots: dict[str, Slot[Any, Any]] = {}
+        self.slots: dict[str, AnySlot] = {}
         self.services: defaultdict[str, Service] = defaultdict(Service)  # service state of each slot
         self.stopped_slots: list[str] = []
         self._next = EMERGENCY_ID_BASE + clock.now()[0] // 1000
         self._tasks: set[asyncio.Future[Any]] = set()
 
-    def device_event_handler(self, name: str) -> Callable[[Any], None]:
+    def device_event_handler(self, name: str) -> Callable[[DriverEvent], None]:
         """Return the function that handles the events of a slot."""
         return lambda event: self._on_device_event(name, event)
 
-    def _on_device_event(self, name: str, event: Any) -> None:
+    def _on_device_event(self, name: str, event: DriverEvent) -> None:
         slot = self.slots[name]
         self.services[name].apply_report(slot.kind.trigger(event), unsettled=bool(slot.view.unsettled))
         if isinstance(event, Reported):

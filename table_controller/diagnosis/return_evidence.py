@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from devices.shoe import messages as sh
 from devices.shuffler import messages as sf
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _PILES: Final = ("intake", "gate", "well", "slot")
 
 
-def evidence_of(event: Any) -> st.MachineEvidence | None:
+def evidence_of(event: object) -> st.MachineEvidence | None:
     """Return the evidence in an event of a shuffler or shoe; None if there is none."""
     match event:
         case sf.Door() | sh.Door():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from devices.kinds import CardPathDriver
 from firmware_bridge.errors import BadRequest, NotAllowed, StepRefused
 from table_controller.diagnosis import evidence
 from table_controller.diagnosis import fault_report_store as files
@@ -67,6 +68,7 @@ class ReturnsToService:
 
     async def _dark_sensors(self, name: str) -> tuple[str, ...]:
         slot = self._box.slots[name]
+        assert isinstance(slot.driver, CardPathDriver), "only machines with a card path have this step"
         sensors = await slot.driver.sensors()
         return dark_sensors(evidence.levels_of(slot.kind.name, sensors.levels))
 

@@ -10,9 +10,11 @@ import pytest
 
 from devices.service import UNVERIFIED
 from devices.shoe import messages as sh
+from devices.shoe.driver import ShoeDriver
 from devices.shuffler import messages as m
 from firmware_bridge.errors import CommandRefused, PitboxError
 from table_controller.access import people_file
+from table_controller.controller.slot import slots_of
 from table_controller.diagnosis import fault_report_store as files
 from table_controller.host.status import status_of
 from table_controller.panel.labels import machine_name
@@ -31,6 +33,7 @@ from tests.support.box.return_to_service import (
     protected_state,
     return_step,
     running,
+    shuffler_of,
     start,
     take_out,
 )
@@ -106,7 +109,7 @@ async def test_nobody_returns_a_machine_between_its_fault_and_its_fault_report(t
 
         bench.box.on_device_event.append(reported)
         with pytest.raises(PitboxError):
-            await bench.box.slots[SLOT].driver.shuffle(1 << 61)
+            await shuffler_of(bench.box).shuffle(1 << 61)
         assert seen == [(0, "report")]
         await asyncio.sleep(2.0)
         procedure = controller.table.state.slots[SLOT].return_procedure
@@ -227,7 +230,7 @@ async def test_a_power_cut_while_the_fault_report_is_written_skips_no_step(tmp_p
 
         bench.box.on_device_event.append(cut)
         with contextlib.suppress(PitboxError):
-            await bench.box.slots[SLOT].driver.self_test(1 << 61)
+            await shuffler_of(bench.box).self_test(1 << 61)
         procedure = controller.table.state.slots[SLOT].return_procedure
         assert isinstance(procedure, rp.FaultRecording)
         await bench.box.stop()
@@ -318,7 +321,7 @@ SHOE_SLOT = "shoe.1"
 async def refused(bench: BoxTestBench) -> None:
     """Make the shoe refuse a stack because its path is dark."""
     with pytest.raises(CommandRefused) as refusal:
-        await bench.box.slots[SHOE_SLOT].driver.dispense(1 << 61, 7)
+        await slots_of(bench.box.slots, ShoeDriver)[SHOE_SLOT].driver.dispense(1 << 61, 7)
     assert refusal.value.reason == m.Reason.PATH_BLOCKED
     await asyncio.sleep(1.0)
 

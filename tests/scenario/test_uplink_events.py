@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 
 from simulators.casino.dealer import DEALER, FLOOR
-from simulators.casino.table import CHOICES, CasinoTable
+from simulators.casino.table import CasinoTable
 from table_controller.journal.chain import Record
 from table_controller.journal.records import DECISIONS, NOTE, Note
 from table_controller.ledger.money import MoneyEntry, Transfer
+from table_controller.rulebook import GAMES
 from table_controller.table import decisions as d
 from table_controller.table import events as ev
 from table_controller.uplink.event_mapping import map_record, map_step
@@ -41,7 +42,7 @@ def message(published: Any) -> dict[str, Any]:
     return results
 
 
-@pytest.mark.parametrize("game", list(CHOICES))
+@pytest.mark.parametrize("game", GAMES)
 async def test_every_game_is_published_as_described_live_and_from_the_journal(seed: int, game: str) -> None:
     house = CasinoTable(game, seed=seed)
     live: list[DurableStep] = []

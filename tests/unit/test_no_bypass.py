@@ -9,7 +9,7 @@ import pytest
 
 from table_controller.ledger.money import FIXED, HAND_PAYS
 from table_controller.rulebook import GAMES
-from table_controller.rulebook.loader import CHAPTERS
+from table_controller.rulebook.registry import CHAPTERS
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, StateChanged

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from devices.bet_sensor.messages import Light
 from simulators.casino.disk import Disk
 from simulators.casino.journal_money_oracle import JournalMoneyOracle
-from simulators.casino.table import CHOICES, CasinoTable
-from simulators.casino.table_layout import keypad_and_sign
+from simulators.casino.table import CasinoTable
+from simulators.casino.table_layout import default_choices, keypad_and_sign
 from simulators.casino.winning_players import WinningPlayers
 from simulators.engine.virtual_time import run_virtual
 from simulators.world.chips import TRAY
@@ -151,7 +151,7 @@ def choices_of(game: str, seed: int) -> dict[str, Any]:
     Where the usual table has none, every other one has.
     """
     tables = [name for name, (of, _) in PROGRESSIVES.items() if of == game]
-    if not tables or (seed % 2 == 0 and "progressive" not in CHOICES[game].get("wagers", ())):
+    if not tables or (seed % 2 == 0 and "progressive" not in default_choices(game).get("wagers", ())):
         return {}
     return choices(tables[seed // 2 % len(tables)])
 
