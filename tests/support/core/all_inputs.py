@@ -101,7 +101,8 @@ def _devices(floor: IdealTable) -> Iterator[ev.Event]:
     for name in _one_of_each(floor):
         slot = floor.state.slots[name]
         yield from (ev.SlotChanged(name, trigger) for trigger in _CHANGES)
-        yield from _return_to_service(name)
+        yield ev.ReturnStepChanged(name, 1, "clear: take every card off the path")
+        yield from _return_to_service(name) if slot.kind in ("shuffler", "shoe") else ()
         if slot.kind == "shuffler":
             yield from (ev.CardsInserted(name), ev.IntakeEmptied(name), ev.ShuffleEnded(name, cards, shuffled=True))
             yield from (ev.ShuffleFailed(name, 3, None), ev.DeckGivenOut(name), ev.DiscardsTakenIn(name, cards))
@@ -132,12 +133,12 @@ def _devices(floor: IdealTable) -> Iterator[ev.Event]:
 
 
 def _return_to_service(name: str) -> Iterator[ev.Event]:
-    """Yield faults, evidence, and acts of people on a return to service and on test mode, by all roles."""
+    """Yield faults, evidence, and acts of people on a return to service and on test mode."""
     yield ev.MachineHalted(name, "jam", 1)
     for service in (True, False):
         yield ev.FaultDiagnosed(name, 1, "path_blocked", Requirements(service, 53, has_door=False))
     yield from (ev.EvidenceReported(name, shown) for shown in (Emptied(), Tested(0, 0), FaultedAgain("Jam")))
-    for who in PEOPLE:
+    for who in (DEALER, FLOOR, TECH):
         yield ev.ReturnTaken(name, 1, who, Requirements(service=True, expected=53, has_door=False))
         yield ev.StepReported(name, 1, ReturnStep.RETURN, who)
         yield ev.ReturnLeft(name, 1, who)
