@@ -83,11 +83,12 @@ class Table:
         c.out = []
         if self.ignores(event):
             return c.out
-        act = service.RESULT_EVENTS.get(type(event))
+        kind = type(event)
+        act = service.RESULT_EVENTS.get(kind)
         if act is not None:
             service.record_result(c, act, event)
-        if not service.is_duplicate_report(c, event):
-            _HANDLERS[type(event)](c, event)
+        if kind not in service.OUT_ONCE or not service.is_duplicate_report(c, event):
+            _HANDLERS[kind](c, event)
         return c.out
 
     def ignores(self, event: ev.Event) -> bool:

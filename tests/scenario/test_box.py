@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from firmware_bridge.errors import DiskFailed, JournalBusy, PanelNotServed, ReplayDiffers
+from devices.service import ABSENT, FAULTED, IN_SERVICE
+from devices.shuffler.driver import ShufflerDriver
+from firmware_bridge.errors import DiskFailed, JournalBusy, PanelNotServed, PitboxError, ReplayDiffers
 from simulators.world.table import TRAY
 from table_controller.access import people_file
+from table_controller.controller.slot import slots_of
 from table_controller.controller.supervise import TaskSupervisor
-from table_controller.host.status import status_of
 from table_controller.journal import records as rec
 from table_controller.journal.chain import SNAPSHOT, STOP
 from table_controller.table import events as ev
@@ -69,6 +71,25 @@ async def test_a_journal_that_cannot_be_opened_locks_the_box_which_still_gives_t
         assert (await talk.ask("follow")).startswith("PB-815")
         assert (await talk.submit("OpenRound")).startswith("PB-815")
         assert not bench.records()
+    finally:
+        await box.stop()
+        bench.close()
+
+
+async def test_safe_mode_keeps_the_service_states_that_no_core_keeps(tmp_path: Path) -> None:
+    bench = BoxTestBench(tmp_path)
+    bench.journal_error = ReplayDiffers("record 7 gives other decisions")
+    box = await bench.start()
+    try:
+        assert {box.service_state(slot) for slot in box.slots} == {IN_SERVICE}
+        bench.machines["shaker.1"].inject("unplug:seconds=600")
+        bench.machines["shuffler.1"].inject("dust:sensor=lift,percent=40")
+        with pytest.raises(PitboxError):
+            await slots_of(box.slots, ShufflerDriver)["shuffler.1"].driver.self_test(1 << 62)
+        await asyncio.sleep(10.0)
+        assert (box.service_state("shaker.1"), box.service_state("shuffler.1")) == (ABSENT, FAULTED)
+        status = {slot["name"]: slot["state"] for slot in (await DirectClient(box).ask("status"))["slots"]}
+        assert (status["shaker.1"], status["shuffler.1"], status["shoe.1"]) == (ABSENT, FAULTED, "locked")
     finally:
         await box.stop()
         bench.close()
@@ -239,9 +260,9 @@ async def test_a_request_that_requires_two_people_is_made_by_two_people(tmp_path
         assert (await talk.submit("MeterCorrected", **amount, by="F1", second="A9")).startswith(
             "PB-813 F1 and A9 belong"
         )
-        before = status_of(box).state
+        before = box.pictures.box().state
         answer = await talk.submit("MeterCorrected", **amount, by="F1", second="A1")
-        after = status_of(box).state
+        after = box.pictures.box().state
         assert before is not None
         assert after is not None
         assert before.meters is not None
@@ -278,7 +299,7 @@ async def test_a_hold_that_nobody_clears_is_escalated_again_and_again(tmp_path: 
         await talk.sign_on("D1", "F1")
         await hold_of(talk)
         await asyncio.sleep(11)
-        assert [note.hold for note in bench.notes("escalated")] == [next(iter(status_of(box).state.holds)).hold.id]  # type: ignore[union-attr]
+        assert [note.hold for note in bench.notes("escalated")] == [next(iter(box.pictures.box().state.holds)).hold.id]  # type: ignore[union-attr]
         await asyncio.sleep(10)
         status = await talk.ask("status")
         assert status["state"]["holds"][0]["escalated"] == 2
@@ -381,7 +402,7 @@ async def test_a_driver_that_fails_is_reconnected_and_the_table_goes_on(tmp_path
         try:
             await talk.ask("device", slot="shoe.1", call="report", by="T1")
             await asyncio.sleep(0.2)
-            assert status_of(box).phase == "running"
+            assert box.pictures.box().phase == "running"
             await asyncio.sleep(5)
         finally:
             kind.fold = fold
