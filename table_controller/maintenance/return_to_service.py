@@ -74,7 +74,7 @@ class ReturnsToService:
 
     async def _submit(self, event: ev.Event) -> None:
         """Submit an act of a person; raise what the core has against it."""
-        raise_refusal(await self._box.running_controller().submit_and_wait(event))
+        raise_refusal((await self._box.running_controller().submit_and_wait(event)).decisions)
 
     def _progress(self, number: int) -> rp.ReturnProgress | None:
         """Return the open procedure of a fault report, or the finished one from its file; None if it has not begun."""

@@ -62,7 +62,7 @@ class TestModes:
         if self.reasons_against(slot) == ():
             status = await self._box.slots[slot].driver.read_inventory()
         order = ev.TestModeOrdered(slot, "begin", who, self._obstacle(slot, status), mode_in_status(status))
-        return await self._box.running_controller().submit_and_wait(order)
+        return (await self._box.running_controller().submit_and_wait(order)).decisions
 
     async def leave(self, slot: str, who: ev.Person) -> list[Decision]:
         """Have the core end test mode; return its decisions when the machine has its previous mode again.
@@ -76,9 +76,9 @@ class TestModes:
             except PitboxError as silent:
                 log.info("leave_test %s: the machine does not answer: %s", slot, silent)
         order = ev.TestModeOrdered(slot, "leave", who, self._obstacle(slot, status))
-        decisions = await self._box.running_controller().submit_and_wait(order)
+        step = await self._box.running_controller().submit_and_wait(order)
         await self.wait_until_restored()
-        return decisions
+        return step.decisions
 
     def _obstacle(self, slot: str, status: Any) -> str:
         """Return what a person must do first: a test begins and ends with an empty machine that does not move."""

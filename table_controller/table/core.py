@@ -81,9 +81,9 @@ class Table:
         """
         c = self.context
         c.out = []
-        if self.ignores(event):
-            return c.out
         kind = type(event)
+        if kind in return_to_service.IGNORABLE and return_to_service.ignores(c.state, event):
+            return c.out
         act = service.RESULT_EVENTS.get(kind)
         if act is not None:
             service.record_result(c, act, event)

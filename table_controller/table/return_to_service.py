@@ -28,6 +28,8 @@ _TECHNICIAN: Final = ("technician",)
 PATH_BLOCKED: Final = "path_blocked"
 # Reports of cards. Those of a machine in test mode are about a technician's cards: they belong to no deck of the table.
 _CARD_REPORTS: Final = frozenset(get_args(ev.CardEvent))
+# Only these events can be ignored.
+IGNORABLE: Final = frozenset({*_CARD_REPORTS, ev.SlotChanged})
 
 
 def ignores(state: TableState, event: ev.Event) -> bool:

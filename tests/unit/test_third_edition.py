@@ -84,7 +84,7 @@ async def test_the_box_of_this_version_continues_with_all_steps_open_and_the_tes
         assert slots[SLOT].return_procedure == rp.FaultRecording("", 0, 1), "it is not lost"
         assert slots[SHOE].return_procedure == rp.TestMode("", "")
         talk = await DirectClient(box).sign_on("F1", "T1")
-        refused = await talk.submit("SlotOrdered", slot=SLOT, act="clear", by="T1")
+        refused = await talk.submit("slot", slot=SLOT, act="clear", by="T1")
         assert not isinstance(refused, str), refused
         box.fault_reports = FaultReports(box, unpacked("fault_reports", tmp_path), threads=False)
         procedure = slots[SLOT].return_procedure
