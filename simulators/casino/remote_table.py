@@ -17,9 +17,10 @@ from firmware_bridge.errors import LinkClosed, NoBox, PitboxError
 from simulators.casino.table import CasinoTable
 from simulators.casino.table_layout import BENCH_PEOPLE, BENCH_PIN, table_toml, write_bench_people
 from simulators.engine.control import write_trust_files
-from simulators.engine.hosts.pty import PtyHost
+from simulators.engine.ports.pty import PtyPort
 from table_controller.access.control_client import BoxClient
 from table_controller.access.event_json import event_from_json
+from table_controller.access.request_rules import RULES
 from table_controller.journal import former_names, reader
 from table_controller.journal import records as rec
 from table_controller.table import state_machines as mc
@@ -38,6 +39,16 @@ WAIT_TIMEOUT_S: Final = 120.0
 LOOK_S: Final = 0.02
 # A box that has pushed nothing for this time (s), even on a busy computer, waits for people.
 LATE_S: Final = 2.0
+# The request that a person sends for each event.
+REQUEST_OF: Final = {rule.event: kind.name() for kind, rule in RULES.items() if rule.event is not None}
+
+
+def _fields(event: ev.Event) -> dict[str, Any]:
+    """Return the fields of the request for an event, with the credentials of its signers."""
+    fields: dict[str, Any] = {key: value for key, value in msgspec.to_builtins(event).items() if value is not None}
+    del fields["type"]
+    signers = {"who": "by", "second": "second"}
+    return {signers.get(key, key): value["credential"] if key in signers else value for key, value in fields.items()}
 
 
 class RemoteDriver:
@@ -150,13 +161,9 @@ class RemoteBox:
             self._go(self._submit(event))
 
     async def _submit(self, event: ev.Event) -> None:
-        body = msgspec.to_builtins(event)
-        by = body.pop("who")["credential"]
-        second = body.pop("second", None)
         assert self.client is not None
         try:
-            more = {} if second is None else {"second": second["credential"]}
-            answer = await self.client.request("submit", event=body, by=by, **more)
+            answer = await self.client.request(REQUEST_OF[type(event)], **_fields(event))
             self._answered_at = max(self._answered_at, answer["seq"])
         except NoBox:
             return
@@ -177,11 +184,12 @@ class RemoteBox:
             raise LinkClosed("the box is dark")
         await self.client.request("device", slot=slot, call=call, arguments=arguments, by="tech-1")
 
-    async def do_return_step(self, dossier: int, step: str | None, by: str | None, **more: Any) -> dict[str, Any]:
+    async def do_return_step(self, report: int, step: str | None, by: str | None, **more: Any) -> dict[str, Any]:
         """Complete a return-to-service step of a fault report, or read its progress."""
         if self.client is None:
             raise LinkClosed("the box is dark")
-        reply: dict[str, Any] = await self.client.request("fault", fault_report=dossier, step=step, by=by, **more)
+        asked = {"do": "fault"} if step is None else {"do": "return_step", "step": step, "by": by, **more}
+        reply: dict[str, Any] = await self.client.request(fault_report=report, **asked)
         return reply
 
     def keep(self) -> None:
@@ -206,7 +214,7 @@ class RemoteTable(CasinoTable):
     def __init__(self, folder: Path, game: str, **options: Any) -> None:
         self.folder = folder
         super().__init__(game, **options)
-        self._hosts: list[PtyHost] = []
+        self._machine_ports: list[PtyPort] = []
 
     @property
     def config(self) -> Path:
@@ -282,9 +290,9 @@ class RemoteTable(CasinoTable):
         ports: dict[str, str] = {}
         for name, machine in self.machines.items():
             write_trust_files(machine, self.folder)
-            host = PtyHost(machine, self.folder / name)
-            self._hosts.append(host)
-            ports[name] = str(host.port)
+            port = PtyPort(machine, self.folder / name)
+            self._machine_ports.append(port)
+            ports[name] = str(port.port)
         panel = "enabled = false" if self.panel_port is None else f"port = {self.panel_port}"
         self.config.write_text(f"{table_toml(self.edition.game, ports)}\n[panel]\n{panel}\n", "utf-8")
         write_bench_people(self.folder / "data")
@@ -294,8 +302,8 @@ class RemoteTable(CasinoTable):
         """End the people's activities and unplug the machines."""
         await self.people.close()
         await self.box.disconnect()
-        for host in self._hosts:
-            host.close()
+        for port in self._machine_ports:
+            port.close()
 
     async def connect_to_box(self) -> None:
         """Wait until the box answers, and follow it."""

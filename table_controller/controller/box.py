@@ -42,8 +42,8 @@ from table_controller.controller.service_command_ids import ServiceCommandIds
 from table_controller.controller.slot import AnySlot, Slot
 from table_controller.controller.start import start
 from table_controller.controller.supervise import TaskState, TaskSupervisor
+from table_controller.host.notice_watch import NoticeWatch
 from table_controller.host.repeated_log import RepeatedLog, log_refused_pin
-from table_controller.host.surroundings import Surroundings
 from table_controller.journal import records as rec
 from table_controller.journal.copier import CopyState
 from table_controller.journal.versions import digests_of
@@ -124,7 +124,7 @@ class Box:
         self.slots: dict[str, AnySlot] = {}
         self.frame_monitors: dict[str, FrameMonitor] = {}
         self.checks: list[tuple[str, str]] = []  # results of the self-check, for people
-        self.surroundings = Surroundings(lambda: clock.now()[0] / 1e9)
+        self.notice_watch = NoticeWatch(lambda: clock.now()[0] / 1e9)
         self.is_stopping = False
         self.boot = 0
         self.enrollment_lock = asyncio.Lock()  # one enrollment at a time

@@ -1,7 +1,7 @@
 """The single writer: `submit` is the only caller of the core, and decisions are carried out in their order.
 
-Locks are written in the call that decided them, stops on the next turn of the event loop; `confirmation_batch` then
-keeps the loop free until the machines have confirmed. Everything else waits until the step is on disk: followers get
+Stops and locks are written in the call that decided them; `confirmation_batch` then keeps the loop free until the
+machines have confirmed. Everything else waits until the step is on disk: followers get
 the step, and permissive commands are sent if they are still permitted at that moment.
 """
 
@@ -267,13 +267,13 @@ class Controller:
                 return
         raise JournalFailed("the journal failed before this was recorded")
 
-    async def submit_and_wait(self, event: ev.Event) -> list[Decision]:
-        """Submit an event, wait until it is on disk, return its decisions; raise JournalFailed if that fails."""
-        durable: asyncio.Future[list[Decision]] = asyncio.get_running_loop().create_future()
+    async def submit_and_wait(self, event: ev.Event) -> DurableStep:
+        """Submit an event, wait until it is on disk, return its step; raise JournalFailed if that fails."""
+        durable: asyncio.Future[DurableStep] = asyncio.get_running_loop().create_future()
 
         def follow(step: DurableStep) -> None:
             if step.event is event and not durable.done():
-                durable.set_result(step.decisions)
+                durable.set_result(step)
 
         self.followers.append(follow)
         try:

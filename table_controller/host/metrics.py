@@ -60,11 +60,11 @@ def _lines(box: BoxPicture) -> Iterator[str]:
     yield from metric("copy_failed", "whether the second copy is unreachable or differs", unreachable)
     restarts = [(task.restarts, {"task": task.name}) for task in box.tasks]
     yield from counter("task_restarts", "restarts of a background task after a failure", restarts)
-    yield from _surroundings(box)
+    yield from _uplink_and_notices(box)
     yield from _of_table(box)
 
 
-def _surroundings(box: BoxPicture) -> Iterator[str]:
+def _uplink_and_notices(box: BoxPicture) -> Iterator[str]:
     uplink = box.uplink
     yield from metric("uplink_configured", "whether a broker is configured", int(uplink is not None))
     if uplink is not None:

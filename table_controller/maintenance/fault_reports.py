@@ -70,10 +70,10 @@ class FaultReports:
             freezer.handle_device_event(slot.driver.reported)
         return freezer
 
-    def _kept(self, dossier: d.FaultReport) -> None:
-        if dossier.number:
-            self._pinned.setdefault(dossier.machine.slot, []).append(dossier.number)
-        self.returns.begin_after_fault(dossier)
+    def _kept(self, report: d.FaultReport) -> None:
+        if report.number:
+            self._pinned.setdefault(report.machine.slot, []).append(report.number)
+        self.returns.begin_after_fault(report)
 
     def _take_up_again(self, number: int) -> None:
         with suppress(BadFaultReport):

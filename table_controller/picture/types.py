@@ -11,8 +11,8 @@ import msgspec
 
 from table_controller.controller.supervise import TaskState
 from table_controller.host.certificates import Certificate
+from table_controller.host.notice_watch import UplinkStatus
 from table_controller.host.notices import Notice
-from table_controller.host.surroundings import UplinkStatus
 from table_controller.journal.finding_log import LoggedFinding
 from table_controller.journal.hit_log import LoggedHit
 from table_controller.table.decisions import DenialReason, Prompt

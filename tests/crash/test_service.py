@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from simulators.casino.dealer import DEALER
-from simulators.casino.remote_table import RemoteTable
+from simulators.casino.remote_table import REQUEST_OF, RemoteTable
 from table_controller.journal import reader
 from table_controller.journal import records as rec
 from table_controller.journal.chain import STOP
@@ -184,7 +184,7 @@ async def test_a_journal_that_vanished_locks_the_box_until_two_people_begin_anot
         with RunningBox(table.config) as box:
             status = await asyncio.to_thread(box.status)
             assert (status["phase"], status["cause"]["code"]) == ("locked", "PB-723"), status["cause"]
-            assert "dossiers shows that this box had one; mount its disk" in status["cause"]["text"]
+            assert "fault-reports shows that this box had one; mount its disk" in status["cause"]["text"]
         assert not list(journal.iterdir())
         assert not anchor.exists()
         (tmp_path / "pins").write_text("tech-1 271828\nfloor-1 271828\n")
@@ -267,7 +267,7 @@ async def test_a_table_waits_for_a_box_that_answers_late(tmp_path: Path) -> None
             ask = table.box.client.request
 
             async def late(request: str, **more: Any) -> Any:
-                await asyncio.sleep(0.3 if request == "submit" else 0)
+                await asyncio.sleep(0.3 if request in REQUEST_OF.values() else 0)
                 return await ask(request, **more)
 
             table.box.client.request = late

@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 async def test_a_fault_is_recorded_with_the_state_of_the_table(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, talk):
         await talk.sign_on("D1", "F1", "T1")
-        await talk.submit("DeckReceived", deck="blue", by="F1")
+        await talk.submit("deck", deck="blue", by="F1")
         await fault(bench, "jam:segment=lift,card=9")
-        dossier = files.read(tmp_path / "dossiers", 1)
-        assert dossier.complete
-        assert (dossier.halt.what, dossier.halt.segment, dossier.machine.slot) == ("jam", "lift", SLOT)
-        assert {each.slot for each in dossier.table} == set(bench.box.slots)
-        assert next(each for each in dossier.table if each.slot == SLOT).service == "faulted"
-        assert any(permit.act == "shuffle" and permit.reasons and permit.clauses for permit in dossier.permits)
-        assert {permit.on for permit in dossier.permits} >= set(bench.box.slots) - {"keypad.1", "sign.1"}
-        assert dossier.orders[-1] == "acknowledge"
-        assert dossier.clauses
-        assert dossier.versions["game"] == "face_up_pai_gow"
-        assert [deck.name for deck in dossier.decks] == ["blue"]
-        assert dossier.decks[0].age_s is not None
-        assert dossier.account.expected == bench.plan.edition.cards.count
-        assert dossier.frames
-        assert dossier.edges
+        report = files.read(tmp_path / "fault-reports", 1)
+        assert report.complete
+        assert (report.halt.what, report.halt.segment, report.machine.slot) == ("jam", "lift", SLOT)
+        assert {each.slot for each in report.table} == set(bench.box.slots)
+        assert next(each for each in report.table if each.slot == SLOT).service == "faulted"
+        assert any(permit.act == "shuffle" and permit.reasons and permit.clauses for permit in report.permits)
+        assert {permit.on for permit in report.permits} >= set(bench.box.slots) - {"keypad.1", "sign.1"}
+        assert report.orders[-1] == "acknowledge"
+        assert report.clauses
+        assert report.versions["game"] == "face_up_pai_gow"
+        assert [deck.name for deck in report.decks] == ["blue"]
+        assert report.decks[0].age_s is not None
+        assert report.account.expected == bench.plan.edition.cards.count
+        assert report.frames
+        assert report.edges
 
 
 async def test_steps_of_a_return_to_service_complete_only_by_what_the_machine_does(tmp_path: Path) -> None:
@@ -152,16 +152,16 @@ async def test_a_new_fault_in_test_mode_restarts_the_return_to_service_with_its_
         machine.inject("load")
         machine.inject("jam:segment=bridge,card=2")
         assert str(await order_device(talk, "shuffle")).startswith("PB-430")
-        assert [m.Jam.__name__] == [files.read(tmp_path / "dossiers", 2).halt.message]
+        assert [m.Jam.__name__] == [files.read(tmp_path / "fault-reports", 2).halt.message]
         assert (await return_step(talk))["next"] == "clear"
         assert "an open return to service, of report 1" in await talk.ask(
-            "fault", fault_report=2, step="begin", by="T1"
+            "return_step", fault_report=2, step="begin", by="T1"
         )
 
 
 async def test_a_fault_report_is_pinned_until_its_machine_serves_again(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, talk):
-        folder, machine = tmp_path / "dossiers", bench.machines[SLOT]
+        folder, machine = tmp_path / "fault-reports", bench.machines[SLOT]
         await talk.sign_on("F1", "T1")
         machine.inject("dust:sensor=lift,percent=40")
         await order_device(talk, "self_test")
@@ -174,7 +174,7 @@ async def test_a_fault_report_is_pinned_until_its_machine_serves_again(tmp_path:
         machine.inject("mend")
         await complete_return(bench, again)
         for act in ("clear", "acknowledge"):
-            answer = await again.submit("SlotOrdered", slot=SLOT, act=act, by="F1")
+            answer = await again.submit("slot", slot=SLOT, act=act, by="F1")
             assert not isinstance(answer, str), answer
         await asyncio.sleep(2.0)
         assert bench.box.running_controller().table.context.is_in_service(SLOT)

@@ -22,6 +22,7 @@ from table_controller.table import events as ev
 from table_controller.uplink.state_messages import describe_state
 from tests.support.box.boxes import CHEAP, PIN, BoxTestBench, DirectClient
 from tests.support.box.panel_threads import run_inline
+from tests.support.box.pictures import picture_of
 from tests.support.box.return_to_service import (
     SLOT,
     complete_return,
@@ -47,7 +48,7 @@ async def acknowledge(bench: BoxTestBench, talk: DirectClient) -> Any:
         prompts = bench.box.running_controller().table.state.prompts.values()
         prompt = next(prompt for prompt in prompts if prompt.hold is not None)
         number = {"number": 53} if prompt.number else {}
-        answer = await talk.submit("Answer", prompt=prompt.id, choice=prompt.choices[0], by=by[prompt.role], **number)
+        answer = await talk.submit("answer", prompt=prompt.id, choice=prompt.choices[0], by=by[prompt.role], **number)
         if prompt.kind == "acknowledge":
             return answer
     raise AssertionError("nobody was asked to acknowledge")
@@ -75,9 +76,9 @@ async def test_a_fault_of_the_machine_requires_the_return_steps_and_every_refusa
         await fault(bench, "dust:sensor=lift,percent=70")
         if step != "begin":
             await complete_return(bench, talk, until=step)
-        await talk.submit("SlotOrdered", slot=SLOT, act="clear", by="T1")
+        await talk.submit("slot", slot=SLOT, act="clear", by="T1")
         assert f"next, in fault report 1: {step}: " in next_step_of_refusal(
-            await talk.submit("SlotOrdered", slot=SLOT, act="acknowledge", by="F1")
+            await talk.submit("slot", slot=SLOT, act="acknowledge", by="F1")
         )
         permit = bench.box.running_controller().table.permit("return_to_service", SLOT)
         assert "steps_open" in [reason.key for reason in permit], "shown wherever permits are"
@@ -122,7 +123,7 @@ async def test_an_interruption_that_the_table_clears_has_the_short_procedure(tmp
         machine.inject("clear_path")
         await order_device(talk, "clear_jam")
         await take_out(bench, talk)
-        await talk.submit("SlotOrdered", slot=SLOT, act="clear", by="F1")
+        await talk.submit("slot", slot=SLOT, act="clear", by="F1")
         assert not refusals(await acknowledge(bench, talk))
         assert bench.box.running_controller().table.state.slots[SLOT].state == UNVERIFIED, "until it reports well"
 
@@ -136,7 +137,7 @@ async def test_the_floorperson_returns_a_machine_after_the_last_step_and_not_bef
         assert not bench.box.running_controller().table.context.is_in_service(SLOT), (
             "the steps return nothing by themselves"
         )
-        await talk.submit("SlotOrdered", slot=SLOT, act="clear", by="F1")
+        await talk.submit("slot", slot=SLOT, act="clear", by="F1")
         assert not refusals(await acknowledge(bench, talk))
         machine: Any = bench.machines[SLOT]
         machine.inject("door:to=open")  # an inspection and a self-test make the count certain
@@ -148,7 +149,7 @@ async def test_the_floorperson_returns_a_machine_after_the_last_step_and_not_bef
 
 async def test_with_older_firmware_the_self_test_replaces_turning_motors_and_the_step_states_it(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, talk):
-        dossier = files.FaultReportStore(tmp_path / "dossiers")
+        dossier = files.FaultReportStore(tmp_path / "fault-reports")
         await talk.sign_on("T1")
         machine: Any = bench.machines[SLOT]
         machine.board.identity.capabilities.remove(m.JOGS)
@@ -204,10 +205,8 @@ async def test_a_box_that_loses_power_during_a_return_to_service_continues_at_th
         again = await DirectClient(bench.box).sign_on("F1", "T1")
         answer = await return_step(again)
         assert (answer["done"], answer["next"], bench.box.testing) == (done, step, {SLOT: 1})
-        await again.submit("SlotOrdered", slot=SLOT, act="clear", by="T1")
-        assert f"{step}: " in next_step_of_refusal(
-            await again.submit("SlotOrdered", slot=SLOT, act="acknowledge", by="F1")
-        )
+        await again.submit("slot", slot=SLOT, act="clear", by="T1")
+        assert f"{step}: " in next_step_of_refusal(await again.submit("slot", slot=SLOT, act="acknowledge", by="F1"))
         await complete_return(bench, again)
 
 
@@ -217,7 +216,7 @@ async def test_a_power_cut_while_the_fault_report_is_written_skips_no_step(tmp_p
         await fault(bench, "dust:sensor=lift,percent=70")
         slot = bench.box.running_controller().table.state.slots[SLOT]
         bench.box.running_controller().submit(ev.ReturnStepChanged(SLOT, 0, "dossier: the box is recording the fault"))
-        (tmp_path / "dossiers" / "000001.steps").unlink()
+        (tmp_path / "fault-reports" / "000001.steps").unlink()
         await asyncio.sleep(1.0)
         assert slot.return_procedure is not None
         bench.box.running_controller().abandon()
@@ -233,7 +232,7 @@ async def test_deleting_the_files_skips_no_step(tmp_path: Path) -> None:
         await talk.sign_on("F1", "T1")
         await fault(bench, "dust:sensor=lift,percent=70")
         await bench.box.stop()
-        for path in (tmp_path / "dossiers").iterdir():
+        for path in (tmp_path / "fault-reports").iterdir():
             path.unlink()
         await start(bench, tmp_path)
         assert bench.box.running_controller().table.state.slots[SLOT].return_procedure is not None
@@ -242,14 +241,14 @@ async def test_deleting_the_files_skips_no_step(tmp_path: Path) -> None:
 async def test_test_mode_is_shown_everywhere_moves_no_meter_and_ends_with_the_return_to_service(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, talk):
         await talk.sign_on("F1", "T1")
-        box, controller = bench.box, bench.box.running_controller()
+        box = bench.box
         panel = Panel(box, box.check_person, name="bench", status=str, in_thread=run_inline)
         meters, decks = protected_state(bench)[:2]
 
         def reported() -> set[bool]:
             """Return whether each of status, uplink and pages shows test mode."""
-            state = describe_state(controller.table, None, 1, "now")
-            pictures = [panel.live.picture(role) for role in ("dealer", "floorperson", "technician", "sign")]
+            state = describe_state(picture_of(box), None, "now")
+            pictures = [panel.live.view(role) for role in ("dealer", "floorperson", "technician", "sign")]
             return {
                 next(slot.testing for slot in box.pictures.box().slots if slot.name == SLOT) == 1,
                 state.slots[SLOT].testing,
@@ -258,7 +257,7 @@ async def test_test_mode_is_shown_everywhere_moves_no_meter_and_ends_with_the_re
 
         await fault(bench, "dust:sensor=lift,percent=70")
         assert reported() == {False}
-        assert describe_state(controller.table, None, 1, "now").slots[SLOT].next_step.startswith("begin: ")
+        assert describe_state(picture_of(box), None, "now").slots[SLOT].next_step.startswith("begin: ")
         await return_step(talk, "begin", by="T1")
         assert reported() == {True}
         await complete_return(bench, talk, until="count")
@@ -294,7 +293,7 @@ async def test_dust_that_makes_a_shoe_refuse_is_a_machine_fault_that_requires_th
         assert bench.box.running_controller().table.context.is_in_service(SHOE_SLOT)
         machine.inject("dust:sensor=draw,percent=70")
         await refused(bench)
-        dossier = files.read(tmp_path / "dossiers", 1)
+        dossier = files.read(tmp_path / "fault-reports", 1)
         assert (dossier.machine.slot, dossier.halt.what, dossier.complete) == (SHOE_SLOT, "path_blocked", True)
         state = bench.box.running_controller().table.state.slots[SHOE_SLOT]
         assert (state.state, bench.box.service_state(SHOE_SLOT)) == ("faulted", "faulted")
@@ -304,8 +303,8 @@ async def test_dust_that_makes_a_shoe_refuse_is_a_machine_fault_that_requires_th
             "begin: a technician starts the return to service",
         )
         machine.inject("mend")
-        await talk.submit("SlotOrdered", slot=SHOE_SLOT, act="clear", by="T1")
-        answer = await talk.submit("SlotOrdered", slot=SHOE_SLOT, act="acknowledge", by="F1")
+        await talk.submit("slot", slot=SHOE_SLOT, act="clear", by="T1")
+        answer = await talk.submit("slot", slot=SHOE_SLOT, act="acknowledge", by="F1")
         assert "next, in fault report 1: begin: " in next_step_of_refusal(answer), "wiped is not back in service"
         assert (await return_step(talk, "begin", by="F1")).startswith("PB-813"), "a technician's"
         assert (await return_step(talk, "begin", by="T1"))["next"] == "clear"
@@ -318,7 +317,7 @@ async def test_a_card_left_in_a_shoe_requires_no_return_steps_but_is_recorded(tm
         await talk.sign_on("F1", "T1")
         machine.mechanics._edge(sh.Sensor.EXIT, True)
         await refused(bench)
-        assert files.read(tmp_path / "dossiers", 1).halt.what == "path_blocked"
+        assert files.read(tmp_path / "fault-reports", 1).halt.what == "path_blocked"
         assert bench.box.running_controller().table.context.is_in_service(SHOE_SLOT)
         assert bench.box.running_controller().table.state.slots[SHOE_SLOT].return_procedure is None
         assert (await return_step(talk, "begin", by="F1"))["next"] == "clear", "a floorperson may take it up"

@@ -21,7 +21,7 @@ from table_controller.config import load_config
 from table_controller.controller.clock import KernelClock
 from table_controller.diagnosis.drift import Wear, Window
 from table_controller.journal.copy import Copy, begin_copy
-from table_controller.maintenance.doctor import computer, machines, ports, surroundings, usb_ports
+from table_controller.maintenance.doctor import computer, machines, notices, ports, usb_ports
 from table_controller.maintenance.doctor.check_result import FAIL, OK, WARN, CheckResult, exit_code
 from table_controller.maintenance.doctor.machines import BoxProbe, SlotProbe
 from table_controller.maintenance.wear import WEAR_FOLDER, WearStore
@@ -110,14 +110,14 @@ def test_network_ports_and_broker_are_tried_by_connecting_only(tmp_path: Path) -
     with listener() as number:
         assert ports.check_port_of_slot("shoe.1", f"socket://127.0.0.1:{number}", None).state == OK
         with_broker = load_config(table(tmp_path / "a", f'[mqtt]\nhost = "127.0.0.1"\nport = {number}\n'))
-        assert surroundings.check_broker(with_broker)[0].state == OK
+        assert notices.check_broker(with_broker)[0].state == OK
     assert ports.check_port_of_slot("shoe.1", f"rfc2217://127.0.0.1:{number}", None).state == FAIL
-    assert surroundings.check_broker(with_broker)[0].state == WARN
-    assert "the table plays on" in surroundings.check_broker(with_broker)[0].do
+    assert notices.check_broker(with_broker)[0].state == WARN
+    assert "the table plays on" in notices.check_broker(with_broker)[0].do
 
 
 def test_no_broker_is_no_fault(config: TableConfig) -> None:
-    assert surroundings.check_broker(config)[0].state == OK
+    assert notices.check_broker(config)[0].state == OK
 
 
 class Usb:

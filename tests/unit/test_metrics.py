@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from firmware_bridge.errors import ReplayDiffers
 from table_controller.host.certificates import Certificate
 from table_controller.host.metrics import metrics_text
-from table_controller.host.surroundings import UplinkStatus
+from table_controller.host.notice_watch import UplinkStatus
 from table_controller.panel.metrics import EventCounters, counters_text
 from tests.support.box.boxes import BoxTestBench
 
@@ -77,8 +77,8 @@ async def test_the_page_has_uplink_backlog_and_the_end_of_every_certificate(tmp_
         read = samples(metrics_text(box.pictures.box()))
         assert read["pitbox_uplink_configured"] == 0
         assert "pitbox_uplink_connected" not in read
-        box.surroundings.uplink = lambda: UplinkStatus(True, acknowledged=7, behind=5)
-        box.surroundings.update_files([Certificate("panel.cert", 'a "b".pem', 0, 86_400)], [])
+        box.notice_watch.uplink = lambda: UplinkStatus(True, acknowledged=7, behind=5)
+        box.notice_watch.update_files([Certificate("panel.cert", 'a "b".pem', 0, 86_400)], [])
         read = samples(metrics_text(box.pictures.box()))
         assert (read["pitbox_uplink_configured"], read["pitbox_uplink_connected"]) == (1, 1)
         assert (read["pitbox_uplink_behind_records"], read["pitbox_uplink_acknowledged_record"]) == (5, 7)
@@ -94,8 +94,8 @@ async def test_docs_list_every_metric_with_its_meaning(tmp_path: Path) -> None:
     bench = BoxTestBench(tmp_path)
     box = await bench.start()
     try:
-        box.surroundings.uplink = lambda: UplinkStatus(True)
-        box.surroundings.update_files([Certificate("panel.cert", "panel.pem", 0, 86_400)], [])
+        box.notice_watch.uplink = lambda: UplinkStatus(True)
+        box.notice_watch.update_files([Certificate("panel.cert", "panel.pem", 0, 86_400)], [])
         page = metrics_text(box.pictures.box()) + counters_text(EventCounters(), 0)
     finally:
         await box.stop()

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from firmware_bridge.errors import PitboxError
 from firmware_bridge.keys import save_key
 from simulators.casino.device_bench import trust_for
 from simulators.casino.disk import Disk, DiskWriter
 from simulators.casino.power import SimulatedClock
 from simulators.casino.table_layout import default_choices, make_machines, table_slots
-from simulators.engine.hosts.memory import MemoryHost
+from simulators.engine.ports.memory import MemoryPort
 from table_controller.access import people_file
 from table_controller.access.pin_check import PinChecker
-from table_controller.access.requests import read_request
+from table_controller.access.request_json import read_line
 from table_controller.access.session import ClientSession
 from table_controller.controller.box import Box
 from table_controller.controller.plan import Plan, SlotPlan
@@ -48,7 +49,7 @@ class BoxTestBench:
     def __init__(self, folder: Path, game: str = "face_up_pai_gow", *, seed: int = 1) -> None:
         self.folder = folder
         self.machines = {m.slot: m for m in make_machines(table_slots(game), seed=seed, speed=20.0)}
-        self.hosts = {slot: MemoryHost(machine) for slot, machine in self.machines.items()}
+        self.ports = {slot: MemoryPort(machine) for slot, machine in self.machines.items()}
         self.disk = Disk(seed)
         self.clock = SimulatedClock()
         self.journal_error: JournalError | None = None
@@ -77,7 +78,7 @@ class BoxTestBench:
         )
 
     def _plug(self, slot: str) -> Any:
-        return self.hosts[slot].open()
+        return self.ports[slot].open()
 
     def _key_file(self, machine: SimulatedMachine) -> Path:
         path = self.folder / f"{machine.slot}.key"
@@ -131,7 +132,10 @@ class DirectClient:
     async def ask(self, do: str, **details: Any) -> Any:
         """Send one request; return the answer, or the text of the error."""
         number = next(self._numbers)
-        self.session.handle(read_request(msgspec.json.encode({"do": do, "id": number, **details})))
+        try:
+            self.session.handle(read_line(msgspec.json.encode({"do": do, "id": number, **details})))
+        except PitboxError as refused:
+            return f"{refused.code} {refused}"
         for _ in range(200):
             answers = [line for line in self.lines if line.get("id") == number]
             if answers:
@@ -149,9 +153,9 @@ class DirectClient:
             assert reply["credential"] == credential, reply
         return self
 
-    async def submit(self, type_: str, **details: Any) -> Any:
-        about = {key: details.pop(key) for key in ("by", "second") if key in details}
-        return await self.ask("submit", event={"type": type_, **details}, **about)
+    async def submit(self, name: str, **fields: Any) -> Any:
+        """Send a request to the table, with `by` and `second`."""
+        return await self.ask(name, **fields)
 
 
 @asynccontextmanager

@@ -45,7 +45,7 @@ async def running(folder: Path) -> AsyncIterator[tuple[BoxTestBench, DirectClien
 
 async def start(bench: BoxTestBench, folder: Path) -> Box:
     box = await bench.start()
-    box.fault_reports = FaultReports(box, folder / "dossiers", threads=False)
+    box.fault_reports = FaultReports(box, folder / "fault-reports", threads=False)
     return box
 
 
@@ -63,7 +63,9 @@ async def fault(bench: BoxTestBench, *faults: str) -> None:
 
 
 async def return_step(talk: DirectClient, step: str | None = None, **details: Any) -> Any:
-    return await talk.ask("fault", fault_report=1, step=step, **details)
+    if step is None:
+        return await talk.ask("fault", fault_report=1)
+    return await talk.ask("return_step", fault_report=1, step=step, **details)
 
 
 async def order_device(talk: DirectClient, call: str, **arguments: Any) -> Any:
@@ -115,7 +117,7 @@ async def counted(bench: BoxTestBench, talk: DirectClient) -> Any:
 
 
 async def complete_return(bench: BoxTestBench, talk: DirectClient, *, until: str | None = None) -> None:
-    """Do the whole repair of dossier 1, or up to one step."""
+    """Do the whole repair of fault report 1, or up to one step."""
     machine: Any = bench.machines[SLOT]
 
     async def clear() -> None:
