@@ -31,7 +31,7 @@ from firmware_bridge.transport.serial import open_serial
 from firmware_bridge.wire import Wire
 from simulators.casino.dealer import DEALER
 from simulators.casino.power import NoCredentials
-from simulators.casino.table_layout import CHOICES
+from simulators.casino.table_layout import default_choices
 from simulators.engine.machine import approved_firmware
 from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from firmware_bridge.link import Link
     from firmware_bridge.messages import DeviceHello, Message
     from table_controller.controller.controller import Controller
-    from table_controller.controller.slot import Slot
+    from table_controller.controller.slot import AnySlot
 
     # Opens a round (unmeasured) and then locks it (measured); both take the round's number.
     Steps = tuple[Callable[[int], Awaitable[Any]], Callable[[int], Awaitable[Any]]]
@@ -218,7 +218,7 @@ async def _bridge(folder: Path, closing: ExitStack) -> Steps:
     return open_round, lock
 
 
-async def open_bets(controller: Controller, sensors: Iterable[Slot[Any, Any]], number: int) -> None:
+async def open_bets(controller: Controller, sensors: Iterable[AnySlot], number: int) -> None:
     """Set the core and its sensors to open bets, after the last round is decided and on disk."""
     state = controller.table.state
     while controller.durable_seq < controller.newest_seq or state.progressive.state == mc.LOCKING:  # noqa: ASYNC110
@@ -242,7 +242,7 @@ class LockOut:
 
     def __init__(self, folder: Path) -> None:
         rules = edition(GAME)
-        submission = check_submission(rules, {"adjacent_boxes": 1} | CHOICES[GAME])
+        submission = check_submission(rules, {"adjacent_boxes": 1} | default_choices(GAME))
         places = [
             SlotPlan(
                 name, m.KIND, partial(open_serial, str(port)),

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 from benchmarks.rows import BenchmarkRow, arguments
 from simulators.casino.fault_schedule import draw_schedule
 from simulators.casino.parallel import TableRun, play_all, usable_cores
-from simulators.casino.soak import GAMES, SoakFigures, run_table
+from simulators.casino.soak import SoakFigures, run_table
+from table_controller.rulebook import GAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

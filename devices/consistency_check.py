@@ -6,22 +6,24 @@ fault that people must acknowledge.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from devices.driver import Driver
-from devices.driver_events import LinkDown, LinkUp, OutcomeLost, Reported
+from devices.driver_events import DeviceView, LinkDown, LinkUp, OutcomeLost, Reported
 from firmware_bridge.commands import Settled
 from firmware_bridge.errors import BadMessage, ProtocolError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from devices.service import ReportTrigger
     from firmware_bridge.messages import Message
 
 _Answer = TypeVar("_Answer")
+_View = TypeVar("_View", bound=DeviceView)
 
 
-class CheckedDriver(Driver):
+class CheckedDriver(Driver, Generic[_View]):
     """Keeps a view of the device, and compares each message with it."""
 
     def __init__(
@@ -31,9 +33,9 @@ class CheckedDriver(Driver):
         answer: type[Message],
         on_event: Callable[[Any], None],
         *,
-        initial_view: Any,
-        fold: Callable[[Any, Any], Any],
-        contradiction: Callable[[Any, Any], str | None],
+        initial_view: _View,
+        fold: Callable[[_View, Any], _View],
+        contradiction: Callable[[_View, object], str | None],
     ) -> None:
         """`contradiction` returns what is wrong with a message, given the view; None if nothing is."""
         super().__init__(name, question, answer, self._compare)
@@ -66,7 +68,7 @@ class CheckedDriver(Driver):
         return reply
 
 
-def link_trigger(event: object) -> str | None:
+def link_trigger(event: object) -> ReportTrigger | None:
     """Return the service trigger of a link event, or None. A protocol error is a fault of the device."""
     match event:
         case LinkUp():

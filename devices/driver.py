@@ -50,7 +50,7 @@ class Driver:
         self._boot_id: int | None = None
         self._commands = CommandTracker()
         self._first_report: asyncio.Future[Reported] | None = None
-        self._held: list[Any] = []  # events before the first report; they are published after it
+        self._held: list[Message] = []  # events before the first report; they are published after it
 
     @property
     def link(self) -> Link | None:
@@ -94,7 +94,7 @@ class Driver:
 
         asyncio.gather(report, inventory, return_exceptions=True).add_done_callback(both)
 
-    def _publish_report(self, hello: DeviceHello, report: Report, inventory: Any) -> Reported:
+    def _publish_report(self, hello: DeviceHello, report: Report, inventory: Message) -> Reported:
         rebooted = self._boot_id is not None and self._boot_id != report.boot_id
         self._boot_id = report.boot_id
         self.reported = Reported(hello, report, inventory, rebooted)
@@ -107,7 +107,7 @@ class Driver:
             self._first_report.set_result(reported)
         return reported
 
-    def _on_link_event(self, message: Any) -> None:
+    def _on_link_event(self, message: Message) -> None:
         if isinstance(message, Settled):
             self._commands.record_settled(message)
         command = getattr(message, "command", None)
@@ -136,7 +136,7 @@ class Driver:
         report = await self.ask(GetReport(), Report)
         return self._publish_report(hello, report, await self.ask(self._question, self._answer))
 
-    async def read_inventory(self) -> Any:
+    async def read_inventory(self) -> Message:
         """Read the inventory without publishing it."""
         return await self.ask(self._question, self._answer)
 

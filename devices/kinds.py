@@ -39,8 +39,29 @@ if TYPE_CHECKING:
 
     import msgspec
 
-D = TypeVar("D", bound=Driver)
-V = TypeVar("V", bound=DeviceView)
+    from devices.service import ReportTrigger
+
+# Covariant: a slot of one kind can stand where a slot of any kind is expected.
+D = TypeVar("D", bound=Driver, covariant=True)  # noqa: PLC0105 - the line above names its variance
+V = TypeVar("V", bound=DeviceView, covariant=True)  # noqa: PLC0105
+_E = TypeVar("_E")  # the events of one kind
+
+# The drivers of machines that move cards along a path.
+CardPathDriver = ShufflerDriver | ShoeDriver
+# The driver and the view of any machine.
+AnyDriver = (
+    CardPathDriver | ShakerDriver | RngDriver | ButtonDriver | BetSensorDriver | KeypadDriver | MeterSignDriver
+)  # fmt: skip
+AnyView = (
+    shuffler_state.ShufflerView | shoe_state.ShoeView | shaker_state.ShakerView | rng_state.RngView
+    | button_state.ButtonView | bet_sensor_state.BetSensorView | keypad_state.KeypadView
+    | meter_sign_state.MeterSignView
+)  # fmt: skip
+# Any event of any driver.
+DriverEvent = (
+    shuffler_state.DriverEvent | shoe_state.DriverEvent | shaker_state.DriverEvent | rng_state.DriverEvent
+    | button_state.DriverEvent | bet_sensor_state.DriverEvent | keypad_state.DriverEvent | meter_sign_state.DriverEvent
+)  # fmt: skip
 
 
 class Kind(Generic[D, V]):
@@ -55,20 +76,21 @@ class Kind(Generic[D, V]):
     def __init__(
         self,
         messages: ModuleType,
-        driver: Callable[[Callable[[Any], None]], D],
+        driver: Callable[[Callable[[_E], None]], D],
         initial_view: V,
-        fold: Callable[[V, Any], V],
-        trigger: Callable[[Any], str | None],
+        fold: Callable[[V, _E], V],
+        trigger: Callable[[_E], ReportTrigger | None],
         confirmation_events: tuple[type, ...] = (),
         telemetry_events: tuple[type, ...] = (),
     ) -> None:
         self.name: str = messages.KIND
         self.messages = messages
         self.decoder: msgspec.msgpack.Decoder[Any] = decoder(messages.ToHost)
-        self.driver = driver
+        # mypy proves above that all three have the same events; a kind only ever gets its own.
+        self.driver: Callable[[Callable[[Any], None]], D] = driver
         self.initial_view = initial_view
-        self.fold = fold
-        self.trigger = trigger
+        self.fold: Callable[[V, Any], V] = fold
+        self.trigger: Callable[[Any], ReportTrigger | None] = trigger
         self.confirmation_events = confirmation_events
         self.telemetry_events = telemetry_events
 
@@ -116,13 +138,15 @@ SHOE: Final = Kind(
     telemetry_events=(shoe_messages.Progress,),
 )
 
+AnyKind = Kind[AnyDriver, AnyView]
+
 # In the order of their tags.
-KINDS: Final[dict[str, Kind[Any, Any]]] = {
+KINDS: Final[dict[str, AnyKind]] = {
     kind.name: kind for kind in (SHUFFLER, SHOE, SHAKER, RNG, BUTTON, BET_SENSOR, KEYPAD, METER_SIGN)
 }
 
 
-def kind_named(name: str) -> Kind[Any, Any]:
+def kind_named(name: str) -> AnyKind:
     """Return a kind by its name in hellos and key files."""
     if name not in KINDS:
         raise ConfigurationError(f"there is no kind of device {name!r}; there are {', '.join(KINDS)}")

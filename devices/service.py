@@ -1,16 +1,16 @@
 """The state machine of a device's service state. Faults latch; a device never returns to service by itself.
 
-The caller decides who may acknowledge, and with what evidence.
+The caller decides who may acknowledge, and with what evidence. The core of a table and `Service` use this machine.
 """
 
 from __future__ import annotations
 
 import logging
-from typing import Final
+from typing import Final, Literal, assert_never
 
 from transitions import Machine
 
-# With `model_override`, transitions warns about every convenience method that it does not bind; we use none of them.
+# transitions warns about every convenience method that it does not bind; we use none of them.
 logging.getLogger("transitions.core").setLevel(logging.ERROR)
 
 ABSENT: Final = "absent"
@@ -68,83 +68,73 @@ TRANSITIONS: Final[list[list[str]]] = [
     ["repair", UNSIGNED, CLEARED],
     ["repair", SIGNED, CLEARED],
 ]
-TRIGGERS: Final = sorted({row[0] for row in TRANSITIONS})
+# What devices and their links cause. All other triggers are acts of people.
+ReportTrigger = Literal["appear", "vanish", "verify", "doubt", "fault"]
+Trigger = ReportTrigger | Literal["clear", "acknowledge", "give_up", "sign", "repair"]
+
+MEANINGS: Final[dict[Trigger, str]] = {
+    "appear": "The link is up: a device is connected in this slot.",
+    "vanish": "The link is down.",
+    "verify": "The device's report was read and is good.",
+    "doubt": "Part of the device's state is no longer known.",
+    "fault": "The device reported a fault, or the box detected one.",
+    "clear": "The cause of the fault is gone, with evidence.",
+    "acknowledge": "A person in the required role has acknowledged.",
+    "give_up": "A person takes the device out of service: it is out of order.",
+    "sign": "The device is covered or has an out-of-order sign.",
+    "repair": "The device was repaired; acknowledgment and report are still to come.",
+}
+TRIGGERS: Final = sorted(MEANINGS)
+
+MACHINE: Final = Machine(
+    model=None,
+    states=STATES,
+    transitions=TRANSITIONS,
+    initial=ABSENT,
+    auto_transitions=False,
+    ignore_invalid_triggers=False,
+    send_event=False,
+)
+
+
+def report_counts(state: str, trigger: ReportTrigger, *, unsettled: bool) -> bool:
+    """Return whether a device's report has an effect in a state. `unsettled`: an outcome or a repair is still open.
+
+    A good report does not clear a fault, and counts for nothing while something is unsettled. In an absent slot,
+    doubts and faults are ignored.
+    """
+    match trigger:
+        case "verify":
+            return state == UNVERIFIED and not unsettled
+        case "doubt":
+            return state not in (ABSENT, UNSIGNED, SIGNED)
+        case "fault":
+            return state != ABSENT
+        case "appear" | "vanish":
+            return True
+        case _:
+            assert_never(trigger)
 
 
 class Service:
-    """One slot's service state. Each trigger is a method; an impossible one raises `transitions.MachineError`."""
+    """The service state of a device that no table owns: on a bench, in a replay, or in safe mode.
 
-    state: str
+    A running table keeps the service states of its slots in the state of the core.
+    """
 
-    def __init__(self, initial: str = ABSENT) -> None:
-        Machine(
-            model=self,
-            states=STATES,
-            transitions=TRANSITIONS,
-            initial=initial,
-            auto_transitions=False,
-            ignore_invalid_triggers=False,
-            model_override=True,
-            send_event=False,
-        )
+    def __init__(self, state: str = ABSENT) -> None:
+        self.state = state
 
     @property
     def is_in_service(self) -> bool:
-        """True only in service; every permit checks this."""
+        """True only in service."""
         return self.state == IN_SERVICE
 
-    def apply_trigger(self, trigger: str | None, *, unsettled: bool) -> None:
-        """Apply the trigger of a device event; `unsettled`: the outcome of one of its commands is unknown.
+    def fire(self, trigger: Trigger) -> None:
+        """Fire a trigger; `transitions.MachineError` if the state does not allow it."""
+        MACHINE.events[trigger].trigger(self)
 
-        A good report does not clear a fault, and counts for nothing while an outcome is unknown. In an absent slot,
-        doubts and faults are ignored.
-        """
-        if trigger == "verify" and (self.state != UNVERIFIED or unsettled):
-            return
-        if trigger == "doubt" and self.state in (ABSENT, UNSIGNED, SIGNED):
-            return
-        if trigger == "fault" and self.state == ABSENT:
-            return
-        if trigger is not None:
-            getattr(self, trigger)()
-
-    # Declared for readers and the type checker; the state machine replaces them.
-    def appear(self) -> bool:
-        """The link is up: a device is connected in this slot."""
-        raise NotImplementedError
-
-    def vanish(self) -> bool:
-        """The link is down."""
-        raise NotImplementedError
-
-    def verify(self) -> bool:
-        """The device's report was read and is good."""
-        raise NotImplementedError
-
-    def doubt(self) -> bool:
-        """Part of the device's state is no longer known."""
-        raise NotImplementedError
-
-    def fault(self) -> bool:
-        """The device reported a fault, or the box detected one."""
-        raise NotImplementedError
-
-    def clear(self) -> bool:
-        """The cause of the fault is gone, with evidence."""
-        raise NotImplementedError
-
-    def acknowledge(self) -> bool:
-        """A person in the required role has acknowledged."""
-        raise NotImplementedError
-
-    def give_up(self) -> bool:
-        """A person takes the device out of service: it is out of order."""
-        raise NotImplementedError
-
-    def sign(self) -> bool:
-        """The device is covered or has an out-of-order sign."""
-        raise NotImplementedError
-
-    def repair(self) -> bool:
-        """The device was repaired; acknowledgment and report are still to come."""
-        raise NotImplementedError
+    def apply_report(self, trigger: ReportTrigger | None, *, unsettled: bool) -> None:
+        """Apply what a device reported, if it counts; `unsettled`: the outcome of one of its commands is unknown."""
+        if trigger is not None and report_counts(self.state, trigger, unsettled=unsettled):
+            self.fire(trigger)

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 DUE: Final = ROOT / "tests" / "clauses_due.toml"
-READ: Final = ROOT / "tests" / "clauses_read.toml"
-ENFORCEMENT: Final = ROOT / "table_controller" / "rulebook" / "data" / "enforcement.toml"
+READ: Final = ROOT / "tests" / "clauses_read"
+DATA: Final = ROOT / "table_controller" / "rulebook" / "data"
 # Duties of the controller. The other duties belong to people, or concern records.
 BINDING: Final = ("device", "prompt", "compute")
 # The word for what the witness of a clause shows. A witness that cites nothing has a word from a person who read it.
@@ -54,10 +54,10 @@ it, and which test proves it. `pitbox rules show "688a.13(l)"` answers for one c
 when it is out of date.
 
 Tests determine the word of a clause. While they run, the live core is observed in every test that
-is marked with a clause, and `tests/clause_witnesses.toml` keeps for each clause the one test that
-shows most. That test fails when it shows less. `python -m tools.clause_table --record` records the
-witnesses again. Where the core cites no clause, `tests/clauses_read.toml` keeps the result of a
-person who read the test; without such a result a clause is *not yet*."""
+is marked with a clause, and `tests/clause_witnesses` keeps for each clause the one test that shows
+most. That test fails when it shows less. `python -m tools.clause_table --record` records the
+witnesses again. Where the core cites no clause, `tests/clauses_read` keeps the result of a person
+who read the test; without such a result a clause is *not yet*."""
 
 
 class _Collected:
@@ -137,8 +137,7 @@ def unread() -> list[str]:
 
 
 def _read() -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = tomllib.loads(READ.read_text())["read"]
-    return entries
+    return [each for path in sorted(READ.glob("*.toml")) for each in tomllib.loads(path.read_text())["read"]]
 
 
 def uncited() -> list[str]:
@@ -161,9 +160,9 @@ def word_of(clause: rulebook.Clause) -> Enforcement:
     return "not yet" if clause.enforce in BINDING else "outside"
 
 
-def words() -> dict[str, Enforcement]:
-    """Return the word of every clause."""
-    return {clause.id: word_of(clause) for game in rulebook.GAMES for clause in rulebook.clauses(game)}
+def words(*games: str) -> dict[str, Enforcement]:
+    """Return the word of every clause of some games; without a name, of all."""
+    return {clause.id: word_of(clause) for game in games or rulebook.GAMES for clause in rulebook.clauses(game)}
 
 
 def record() -> None:
@@ -184,26 +183,33 @@ def write_witnesses(shown: list[dict[str, Any]]) -> None:
         for clause, what in each["shown"].items():
             candidate = SHOWN.index(what), each["test"]
             best[clause] = min(best.get(clause, candidate), candidate)
-    lines = ["# One witness for each clause, and what it shows. Written by `python -m tools.clause_table --record`."]
-    for clause in (clause.id for game in rulebook.GAMES for clause in rulebook.clauses(game)):
-        if clause in best:
+    head = "# One witness for each clause, and what it shows. Written by `python -m tools.clause_table --record`."
+    for game, chapter in rulebook.CHAPTERS.items():
+        lines = [head]
+        for clause in (clause.id for clause in rulebook.clauses(game) if clause.id in best):
             rank, test = best[clause]
             lines.append(f"{json.dumps(clause)} = {{ shows = {json.dumps(SHOWN[rank])}, test = {json.dumps(test)} }}")
-    WITNESSES.write_text("\n".join(lines) + "\n")
+        (WITNESSES / f"{chapter}.toml").write_text("\n".join(lines) + "\n")
 
 
-def enforcement_text() -> str:
-    """Return the file from which the product reads the words."""
+def enforcement_file(game: str) -> Path:
+    """Return the file from which the product reads the words of a game's clauses."""
+    return DATA / rulebook.CHAPTERS[game] / "enforcement.toml"
+
+
+def enforcement_text(game: str) -> str:
+    """Return the content of that file."""
     head = (
         "# How the box handles each clause. Written by `python -m tools.clause_table --record`, checked by the tests."
     )
-    lines = [f"{json.dumps(clause)} = {json.dumps(word)}" for clause, word in words().items()]
+    lines = [f"{json.dumps(clause)} = {json.dumps(word)}" for clause, word in words(game).items()]
     return "\n".join([head, "[clauses]", *lines]) + "\n"
 
 
 def write_words() -> None:
     """Write the words of all clauses to the product's data."""
-    ENFORCEMENT.write_text(enforcement_text())
+    for game in rulebook.GAMES:
+        enforcement_file(game).write_text(enforcement_text(game))
 
 
 # --- the page ---------------------------------------------------------------------------------------------------------

@@ -24,10 +24,11 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from simulators.casino.incidents import REPLAYS
-from simulators.casino.soak import GAMES, SoakFigures, run_table, tables
+from simulators.casino.soak import SoakFigures, run_table, tables
 from simulators.casino.table import CasinoTable
 from simulators.engine.virtual_time import run_virtual
 from table_controller.journal import records as rec
+from table_controller.rulebook import GAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

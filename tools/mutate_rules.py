@@ -17,7 +17,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from table_controller.rulebook.loader import CHAPTERS
+from table_controller.rulebook.registry import CHAPTERS
 from tests.support.core import ideal_table, irregularities
 from tools import rule_mutants
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any, Final, Union
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from msgspec import inspect as mi
@@ -20,6 +20,8 @@ from table_controller.journal import records as rec
 from table_controller.journal import segment, store, takeover
 from table_controller.journal.former_names import FAULT_REPORTS, RECORDS
 from table_controller.journal.recovery import Snapshot
+from table_controller.table.decisions import Decision
+from table_controller.table.events import Event
 from table_controller.table.state import TableState
 from table_controller.uplink import cursor
 
@@ -27,11 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _OUTER: Final = "table_controller."
-_STEP: Final = msgspec.defstruct(
-    "Step",
-    [("event", Union[rec.EVENTS]), ("decisions", list[Union[rec.DECISIONS]])],  # type: ignore[valid-type] # noqa: UP007
-    module=rec.__name__,
-)
+_STEP: Final = msgspec.defstruct("Step", [("event", Event), ("decisions", list[Decision])], module=rec.__name__)
 # Files that carry no version of their own: their names must not change.
 UNVERSIONED: Final = "unversioned"
 ROOTS: Final[Mapping[str, Mapping[str, Any]]] = {

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from devices.bet_sensor import messages as m
 from devices.driver_events import CommonEvent, DeviceView, LinkDown, LinkUp, OutcomeLost, Reported, unsettled_after
 from firmware_bridge.commands import Settled
+
+if TYPE_CHECKING:
+    from devices.service import ReportTrigger
 
 
 class BettingOpened(msgspec.Struct, frozen=True):
@@ -133,7 +138,7 @@ def findings(view: BetSensorView) -> list[tuple[m.Reason, str]]:
     return reasons
 
 
-def service_trigger(event: DriverEvent) -> str | None:
+def service_trigger(event: DriverEvent) -> ReportTrigger | None:
     """Return the service trigger of an event (`devices.service`), or None."""
     match event:
         case LinkUp():

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from firmware_bridge.commands import Settled
 
 
-class ButtonDriver(CheckedDriver):
+class ButtonDriver(CheckedDriver[ButtonView]):
     """Controls one sensor mat."""
 
     def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from devices.button import messages as m
 from devices.consistency_check import link_trigger
 from devices.driver_events import CommonEvent, DeviceView, LinkDown, LinkUp, OutcomeLost, Reported, unsettled_after
 from firmware_bridge.commands import Settled
+
+if TYPE_CHECKING:
+    from devices.service import ReportTrigger
 
 # All events of a button's driver.
 DriverEvent = m.Event | CommonEvent
@@ -51,7 +56,7 @@ def find_contradiction(view: ButtonView, message: object) -> str | None:  # noqa
     return None
 
 
-def service_trigger(event: DriverEvent) -> str | None:
+def service_trigger(event: DriverEvent) -> ReportTrigger | None:
     """Return the service trigger of an event (`devices.service`), or None.
 
     An unclear place is for people to correct, and not a fault; only the mat itself can be at fault.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from devices.conformance.operators import ManualStep, Operator
     from devices.conformance.requirements import KindProfile
-    from devices.kinds import Kind
+    from devices.kinds import AnyKind
     from firmware_bridge.handshake import Trust
     from firmware_bridge.messages import Message
     from firmware_bridge.wire import Transport
@@ -42,7 +42,7 @@ class ConformanceBench:
         self,
         open_port: Callable[[], Awaitable[Transport]],
         trust: Trust,
-        kind: Kind[Any, Any],
+        kind: AnyKind,
         profile: KindProfile,
         operator: Operator,
         ids: Callable[[], int],

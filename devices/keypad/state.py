@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -10,6 +10,9 @@ from devices.driver_events import CommonEvent, DeviceView, LinkDown, LinkUp, Out
 from devices.keypad import messages as m
 from firmware_bridge.commands import Settled
 from firmware_bridge.errors import StalePress
+
+if TYPE_CHECKING:
+    from devices.service import ReportTrigger
 
 # A press older than this (ms) is refused: the dealer, seeing no effect, has done something else meanwhile.
 FRESH_MS: Final = 1500
@@ -104,7 +107,7 @@ def seats_of(entered: m.SeatsEntered) -> tuple[int, ...]:
     return tuple(seat for seat in range(1, 7) if entered.seats >> (seat - 1) & 1)
 
 
-def service_trigger(event: DriverEvent) -> str | None:
+def service_trigger(event: DriverEvent) -> ReportTrigger | None:
     """Return the service trigger of an event (`devices.service`), or None."""
     match event:
         case LinkUp():

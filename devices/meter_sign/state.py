@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from devices.driver_events import CommonEvent, DeviceView, LinkDown, LinkUp, OutcomeLost, Reported, unsettled_after
 from devices.meter_sign import messages as m
 from firmware_bridge.commands import Settled
+
+if TYPE_CHECKING:
+    from devices.service import ReportTrigger
 
 
 class RequestedAmounts(msgspec.Struct, frozen=True):
@@ -80,7 +85,7 @@ def _cents(cents: int | None) -> str:
     return "nothing" if cents is None else f"{cents // 100}.{cents % 100:02d}"
 
 
-def service_trigger(event: DriverEvent) -> str | None:
+def service_trigger(event: DriverEvent) -> ReportTrigger | None:
     """Return the service trigger of an event (`devices.service`), or None."""
     match event:
         case LinkUp():

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from firmware_bridge.commands import Settled
 
 
-class RngDriver(CheckedDriver):
+class RngDriver(CheckedDriver[RngView]):
     """Controls one number generator."""
 
     def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:

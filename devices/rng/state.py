@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from devices.consistency_check import link_trigger
 from devices.driver_events import CommonEvent, DeviceView, LinkDown, LinkUp, OutcomeLost, Reported, unsettled_after
 from devices.rng import messages as m
 from firmware_bridge.commands import Settled
+
+if TYPE_CHECKING:
+    from devices.service import ReportTrigger
 
 # All events of a generator's driver.
 DriverEvent = m.Event | CommonEvent
@@ -71,7 +76,7 @@ def find_contradiction(view: RngView, message: object) -> str | None:
     return None
 
 
-def service_trigger(event: DriverEvent) -> str | None:
+def service_trigger(event: DriverEvent) -> ReportTrigger | None:
     """Return the service trigger of an event (`devices.service`), or None."""
     match event:
         case Reported(inventory=m.Status(state=m.State.FAILED)):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from firmware_bridge.commands import Settled
 
 
-class ShakerDriver(CheckedDriver):
+class ShakerDriver(CheckedDriver[ShakerView]):
     """Controls one dice shaker."""
 
     def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from devices.consistency_check import link_trigger
 from devices.driver_events import CommonEvent, DeviceView, LinkDown, LinkUp, OutcomeLost, Reported, unsettled_after
 from devices.shaker import messages as m
 from firmware_bridge.commands import Settled
+
+if TYPE_CHECKING:
+    from devices.service import ReportTrigger
 
 # All events of a shaker's driver.
 DriverEvent = m.Event | CommonEvent
@@ -131,7 +136,7 @@ def _words(end: tuple[tuple[int, ...] | None, m.Reason | None]) -> str:
     return " ".join(map(str, values)) if values is not None else f"no roll ({reason.name if reason else '?'})"
 
 
-def service_trigger(event: DriverEvent) -> str | None:
+def service_trigger(event: DriverEvent) -> ReportTrigger | None:
     """Return the service trigger of an event (`devices.service`), or None.
 
     A roll that does not count is not a fault of the shaker.

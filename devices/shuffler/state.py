@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from devices.driver_events import CommonEvent, DeviceView, LinkDown, LinkUp, OutcomeLost, Reported, unsettled_after
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Settled
+
+if TYPE_CHECKING:
+    from devices.service import ReportTrigger
 
 
 class DeckEjected(msgspec.Struct, frozen=True):
@@ -224,7 +227,7 @@ def _accounted_for(status: m.Status) -> bool:
     return status.inside == 0
 
 
-def service_trigger(event: DriverEvent) -> str | None:
+def service_trigger(event: DriverEvent) -> ReportTrigger | None:
     """Return the service trigger of an event (`devices.service`), or None."""
     match event:
         case LinkUp():

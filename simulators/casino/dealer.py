@@ -36,6 +36,7 @@ from table_controller.table.decisions import Finding, Prompt
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from devices.kinds import DriverEvent
     from simulators.casino.table import CasinoTable
     from table_controller.table.decisions import Decision
 
@@ -103,7 +104,7 @@ class SimulatedPeople(Technician):
         for prompt in list(self.casino.controller.table.state.prompts.values()):
             self.see_decision(prompt)
 
-    def see_device_event(self, slot: str, event: Any) -> None:
+    def see_device_event(self, slot: str, event: DriverEvent) -> None:
         """React to an event of a machine."""
         if not isinstance(event, _SEEN):
             return

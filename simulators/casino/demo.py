@@ -14,6 +14,7 @@ from simulators.casino import fault_schedule
 from simulators.casino.fault_schedule import TABLE_SLOT, Mishap
 from simulators.casino.service_table import ServiceTable
 from simulators.casino.soak import SoakTable
+from simulators.casino.table_layout import table_slots
 from simulators.casino.table_picture import EVENTS, draw_table
 from table_controller.journal.record_text import to_words
 from table_controller.ledger.money import format_dollars
@@ -70,7 +71,8 @@ _TOUR: Final = (
 
 def choose_mishaps(game: str, seed: int, rounds: int, level: FaultLevel) -> list[Mishap]:
     """Return the mishaps of a demo: the fixed tour first, then drawn ones, without changes of the clock."""
-    tour = [mishap for mishap in _TOUR if game != "over_under" or mishap.slot != "shoe.1"] if level == "some" else []
+    is_automated = table_slots(game)["shoe.1"] == "shoe"
+    tour = [mishap for mishap in _TOUR if is_automated or mishap.slot != "shoe.1"] if level == "some" else []
     drawn = fault_schedule.draw_schedule(game, seed, rounds, level)
     later = [mishap for mishap in drawn if mishap.round > (tour[-1].round if tour else 0)]
     return [*tour, *(mishap for mishap in later if not mishap.fault.startswith("clock_step"))]

@@ -8,7 +8,8 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from devices.driver_events import Reported
-from devices.kinds import D, Kind, V
+from devices.kinds import D, DriverEvent, Kind, V
+from devices.service import Service
 from devices.shuffler.driver import ShufflerDriver
 from devices.shuffler.state import ShufflerView
 from firmware_bridge.handshake import Trust
@@ -19,7 +20,6 @@ from table_controller.controller.slot import Slot
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from devices.service import Service
     from firmware_bridge.supervisor import Supervisor
     from firmware_bridge.wire import Capture, Transport
 
@@ -33,7 +33,7 @@ def trust_for(machine: SimulatedMachine) -> Trust:
 
 
 class DeviceBench(Generic[M, D, V]):
-    """A machine on its bench: `view` is the driver's view, `service` the slot's state, `machine` the truth."""
+    """A machine on its bench: `view` is the driver's view, `service` its service state, `machine` the truth."""
 
     def __init__(
         self,
@@ -43,11 +43,12 @@ class DeviceBench(Generic[M, D, V]):
         *,
         trust: Trust | None = None,
         capture: Capture | None = None,
-        on_event: Callable[[Any], None] | None = None,
+        on_event: Callable[[DriverEvent], None] | None = None,
     ) -> None:
         self.machine = machine
         self.events: list[Any] = []
         self.trust = trust or trust_for(machine)
+        self.service = Service()
         self.slot = Slot(
             machine.slot,
             kind,
@@ -68,16 +69,12 @@ class DeviceBench(Generic[M, D, V]):
         return self.slot.view
 
     @property
-    def service(self) -> Service:
-        """The slot's service state."""
-        return self.slot.service
-
-    @property
     def supervisor(self) -> Supervisor:
         """The supervisor of the link."""
         return self.slot.supervisor
 
-    def _on_driver_event(self, event: Any) -> None:
+    def _on_driver_event(self, event: DriverEvent) -> None:
+        self.service.apply_report(self.slot.kind.trigger(event), unsettled=bool(self.view.unsettled))
         self.events.append(event)
         for fits, future in self._watchers:
             if not future.done() and fits(event):

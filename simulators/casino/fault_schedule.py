@@ -119,7 +119,7 @@ def _of_any(rng: Random) -> list[str]:
 
 
 def _of_shuffler(rng: Random, game: str) -> list[str]:
-    card = rng.randint(0, 300 if game == "over_under" else 50)
+    card = rng.randint(0, 300 if table_slots(game)["shuffler.1"] == "shuffler-batch" else 50)
     words = [
         f"jam:segment={rng.choice(_SHUFFLER_SEGMENTS)},card={card}",
         f"torn_card:segment={rng.choice(_SHUFFLER_SENSED)},card={card}",
@@ -134,7 +134,7 @@ def _of_shuffler(rng: Random, game: str) -> list[str]:
 
 
 def _of_shoe(rng: Random, game: str) -> list[str]:
-    if game == "over_under":
+    if table_slots(game)["shoe.1"] == "shoe-manual":
         return [
             f"double_feed:offset={rng.choice([10, 45, 70])}", f"jam:segment={rng.choice(['exit', 'drop'])}",
             f"face_up:depth={rng.randint(0, 9)}",

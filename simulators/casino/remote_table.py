@@ -22,6 +22,7 @@ from table_controller.access.control_client import BoxClient
 from table_controller.access.event_json import event_from_json
 from table_controller.journal import former_names, reader
 from table_controller.journal import records as rec
+from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ START_TIMEOUT_S: Final = 30.0
 # Time limit for any reaction of a box and its machines, even on a busy computer (s).
 WAIT_TIMEOUT_S: Final = 120.0
 _LOOK: Final = 0.02
+# A box that has pushed nothing for this time (s), even on a busy computer, waits for people.
+LATE_S: Final = 2.0
 
 
 class RemoteDriver:
@@ -70,6 +73,7 @@ class RemoteBox:
         self.slots: Any = {name: RemoteSlot(self, name, machine.kind) for name, machine in casino.machines.items()}
         self.powered = False
         self.seq = 0
+        self.pushed_at = 0.0  # when the box last pushed a step or an event (loop time, s)
         self.client: BoxClient | None = None
         self.refused: list[str] = []  # requests that the box rejected
         self._unanswered = 0  # requests of people that the box has not answered
@@ -111,6 +115,7 @@ class RemoteBox:
             self._early.append(push)
 
     def _apply_push(self, push: dict[str, Any]) -> None:
+        self.pushed_at = asyncio.get_running_loop().time()
         if "step" in push:
             self.seq = push["step"]["seq"]
             self._step(former_names.stamp(msgspec.json.encode(push["step"]), rec.VERSION))
@@ -235,8 +240,23 @@ class RemoteTable(CasinoTable):
                 await self.wait(0.1)
 
     async def until_quiescent(self, seconds: float | None = None) -> None:
-        """Wait until nobody has anything to do: at most WAIT, or so many seconds of these people's time."""
-        await super().until_quiescent(WAIT_TIMEOUT_S / self.pace if seconds is None else seconds)
+        """Wait until nobody has anything to do: at most WAIT, or so many seconds of these people's time.
+
+        While dice are shaken or cards are dealt, a pause is no end: a box or a machine on a busy computer is only late.
+        """
+        limit = WAIT_TIMEOUT_S / self.pace if seconds is None else seconds
+        await super().until_quiescent(limit)
+        while self._may_be_late():
+            await asyncio.sleep(_LOOK)
+            await super().until_quiescent(limit)
+
+    def _may_be_late(self) -> bool:
+        """Return whether machines work on the round, and the box was silent only for a moment."""
+        is_moving = not self.is_box_down and self.controller.table.state.round.state in (
+            mc.STARTING_POSITION,
+            mc.DEALING,
+        )
+        return is_moving and asyncio.get_running_loop().time() - self.box.pushed_at < LATE_S
 
     async def bring_deck(self, back: str) -> None:
         """Bring a new deck once the box has read every machine."""

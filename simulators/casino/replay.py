@@ -11,8 +11,8 @@ import asyncio
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from devices.driver_events import LinkUp, Reported
-from devices.kinds import KINDS, kind_named
+from devices.driver_events import DeviceView, LinkUp, Reported
+from devices.kinds import KINDS, DriverEvent, kind_named
 from devices.message_registry import KIND_MESSAGES, union_members
 from devices.service import Service
 from firmware_bridge import frame as fr
@@ -29,7 +29,7 @@ from simulators.engine.recorded_machine import (
     read_message,
     split_sessions,
 )
-from table_controller.controller.slot import Slot
+from table_controller.controller.slot import AnySlot, Slot
 from table_controller.diagnosis.fault_report import FrameAtFault
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class ReplayedSlot(NamedTuple):
 
     slot: str
     kind: str
-    view: Any
+    view: DeviceView
     service: str
     linked: bool  # replayed through a driver and its link; otherwise folded only
     unanswered: tuple[str, ...]
@@ -140,36 +140,34 @@ class _Player:
         key = DeviceKey(hellos[0].serial, self._kind.name, self._rng.randbytes(32))  # type: ignore[union-attr]
         approved = frozenset(ApprovedFirmware(h.kind, h.firmware, h.digest) for h in hellos if h is not None)
         keys = {h.serial: DeviceKey(h.serial, h.kind, key.key) for h in hellos if h is not None}
-        slot: Slot[Any, Any] = Slot(
-            self._slot,
-            self._kind,
-            self._open,
-            Trust(self._kind.name, keys, approved),
-            self._on_driver_event,
-            jitter=self._rng,
-        )
+        service = Service()
+
+        def on_event(event: DriverEvent) -> None:
+            service.apply_report(self._kind.trigger(event), unsettled=bool(slot.view.unsettled))
+            self._on_driver_event(event)
+
+        trust = Trust(self._kind.name, keys, approved)
+        slot = Slot(self._slot, self._kind, self._open, trust, on_event, jitter=self._rng)
         slot.start()
         try:
             for session in self._sessions:
                 assert session.hello is not None
                 await self._session(session, session.hello, keys[session.hello.serial], slot)
-            view, service = slot.view, slot.service.state
+            view, state = slot.view, service.state
         finally:
             self._on_event = _silent
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
             await slot.close()
-        return ReplayedSlot(self._slot, self._kind.name, view, service, True, tuple(self._unanswered))
+        return ReplayedSlot(self._slot, self._kind.name, view, state, True, tuple(self._unanswered))
 
     async def _open(self) -> Transport:
         if self._machine is None:
             raise PortMissing("the recording has not begun")
         return await self._machine.open()
 
-    async def _session(
-        self, session: RecordedSession, hello: DeviceHello, key: DeviceKey, slot: Slot[Any, Any]
-    ) -> None:
+    async def _session(self, session: RecordedSession, hello: DeviceHello, key: DeviceKey, slot: AnySlot) -> None:
         loop = asyncio.get_running_loop()
         wait = self._began + session.messages[0].at - loop.time()
         if wait > 0:
@@ -188,7 +186,7 @@ class _Player:
         first = [recorded for recorded in session.messages if isinstance(recorded.message, GetReport)][:1]
         await machine.play(self._began, lambda recorded: None if recorded in first else self._again(recorded, slot))
 
-    def _again(self, recorded: RecordedMessage, slot: Slot[Any, Any]) -> None:
+    def _again(self, recorded: RecordedMessage, slot: AnySlot) -> None:
         """Have the driver repeat its commands and report requests; other questions change nothing."""
         command = getattr(recorded.message, "command", None)
         if isinstance(recorded.message, GetReport):
@@ -214,7 +212,7 @@ class _Player:
         except PitboxError as error:
             self._on_event(asyncio.get_running_loop().time() - self._began, self._slot, error)
 
-    def _on_driver_event(self, event: Any) -> None:
+    def _on_driver_event(self, event: DriverEvent) -> None:
         if isinstance(event, Reported):
             self._reported.set()
         self._on_event(asyncio.get_running_loop().time() - self._began, self._slot, event)
@@ -227,7 +225,7 @@ class _Player:
         started: list[Any] = [LinkUp(hello)]
         for event in started:
             view = self._kind.fold(view, event)
-            service.apply_trigger(self._kind.trigger(event), unsettled=False)
+            service.apply_report(self._kind.trigger(event), unsettled=False)
         for recorded in (each for session in self._sessions for each in session.messages):
             if recorded.outgoing or recorded.type != fr.EVENT:
                 continue
@@ -235,7 +233,7 @@ class _Player:
             if wait > 0:
                 await asyncio.sleep(wait)
             view = self._kind.fold(view, recorded.message)
-            service.apply_trigger(self._kind.trigger(recorded.message), unsettled=bool(view.unsettled))
+            service.apply_report(self._kind.trigger(recorded.message), unsettled=bool(view.unsettled))
             self._on_event(recorded.at, self._slot, recorded.message)
         return ReplayedSlot(self._slot, self._kind.name, view, service.state, False, ())
 

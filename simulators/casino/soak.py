@@ -18,8 +18,8 @@ import msgspec
 from simulators.casino.checkers import InvariantBroken, TableCheckers
 from simulators.casino.dealer import FLOOR, SimulatedPeople
 from simulators.casino.fault_schedule import Mishap, draw_schedule, inject_mishap
-from simulators.casino.table import CHOICES, CasinoTable
-from simulators.casino.table_layout import keypad_and_sign, progressive_choices
+from simulators.casino.table import CasinoTable
+from simulators.casino.table_layout import default_choices, keypad_and_sign, progressive_choices
 from simulators.casino.winning_players import WinningPlayers
 from simulators.engine.virtual_time import run_virtual
 from simulators.world.chips import player_hand
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from simulators.casino.fault_schedule import FaultLevel
 
-GAMES: Final = tuple(CHOICES)
 # Rounds of one table: about five hours of play. The next table has another seed.
 ROUNDS_PER_TABLE: Final = 250
 BETTORS: Final = (1, 2, 4, 6)
@@ -198,9 +197,9 @@ class SoakTable:
 def table_choices(game: str, seed: int) -> dict[str, Any]:
     """Return the choices of a table: one of the chapter's printed progressive paytables, if it has any.
 
-    Every third table of DJ Wild offers no progressive.
+    Every third table of a game that offers none by default has no progressive.
     """
-    return {} if game == "dj_wild" and seed % 3 == 0 else progressive_choices(game, seed)
+    return {} if "wagers" not in default_choices(game) and seed % 3 == 0 else progressive_choices(game, seed)
 
 
 def _take_back(casino: CasinoTable) -> None:

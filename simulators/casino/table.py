@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
+from devices.service import IN_SERVICE
 from simulators.casino.dealer import DEALER, FLOOR, LAYOUT, SimulatedPeople
 from simulators.casino.deck_truth import DeckTruth
 from simulators.casino.disk import Disk, DiskWriter, PowerCut
 from simulators.casino.power import Mains, NoCredentials, SimulatedClock, make_plan
 from simulators.casino.quiescence import QuiescenceWait
-from simulators.casino.table_layout import CHOICES, table_slots
+from simulators.casino.table_layout import default_choices, table_slots
 from simulators.kinds.models import make_machine
 from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import TRAY as CHIP_TRAY
@@ -28,16 +29,15 @@ from table_controller.table.decisions import StateChanged
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from devices.kinds import DriverEvent
     from firmware_bridge.handshake import Trust
     from simulators.casino.disk import DiskStore
     from simulators.engine.machine import SimulatedMachine
     from table_controller.controller import plan
     from table_controller.controller.controller import Controller, DurableStep
-    from table_controller.controller.slot import Slot
+    from table_controller.controller.slot import AnySlot
     from table_controller.rulebook import Submission
     from table_controller.table.decisions import Decision
-
-__all__ = ["CHOICES", "ROUND_TIMEOUT_S", "CasinoTable"]
 
 # Time limit of a round (s of virtual time).
 ROUND_TIMEOUT_S: Final = 3600.0
@@ -79,7 +79,9 @@ class CasinoTable:
         self.patience = ROUND_TIMEOUT_S  # time limit until nobody has anything to do (s)
         self.pace = pace  # factor on the time that people take
         self.edition = edition(game)
-        self.submission = check_submission(self.edition, {"adjacent_boxes": 1} | CHOICES[game] | (choices or {}))
+        self.submission = check_submission(
+            self.edition, {"adjacent_boxes": 1} | default_choices(game) | (choices or {})
+        )
         self.truth = DeckTruth(self)
         self.world = World()
         self.seats: tuple[int, ...] = (1, 2, 4, 6)
@@ -144,7 +146,7 @@ class CasinoTable:
         return controller
 
     @property
-    def slots(self) -> dict[str, Slot[Any, Any]]:
+    def slots(self) -> dict[str, AnySlot]:
         """The slots of the running box."""
         return self.box.slots
 
@@ -188,7 +190,7 @@ class CasinoTable:
         await self.box.stop()
         self.mains.switch_off()
 
-    def _on_device_event(self, slot: str, event: Any) -> None:
+    def _on_device_event(self, slot: str, event: DriverEvent) -> None:
         if not self.is_box_down:
             self.people.see_device_event(slot, event)
 
@@ -307,7 +309,7 @@ class CasinoTable:
         """Connect every machine; bring decks, which are opened and shuffled."""
         self._sign_on()
         self.box.connect()
-        await self.until(lambda: all(slot.service.is_in_service for slot in self.slots.values()))
+        await self.until(lambda: all(self.box.service_state(slot) == IN_SERVICE for slot in self.slots))
         for back in decks:
             await self.bring_deck(back)
 

@@ -1,4 +1,4 @@
-"""The layout of a simulated table: the model in each slot of a game, and the matching `table.toml`."""
+"""The layout of a simulated table, as it follows from the edition: the model in each slot, and the `table.toml`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simulators.kinds.models import make_machine
 from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import Chips
 from table_controller.access.people_file import Cost, add_credential, load_credentials
-from table_controller.rulebook import paytables
+from table_controller.rulebook import edition, paytables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,53 +26,44 @@ START_DEVICES: Final = {"dice": {"shaker.1": "shaker"}, "rng": {"rng.1": "rng"},
 # The same by the names that a Rules Submission has for them.
 _START_NAMES: Final = {"dice": "shaker", "rng": "rng", "button": "flat_button"}
 _ONE_DECK: Final = {"shuffler.1": "shuffler", "shoe.1": "shoe", "keypad.1": "keypad"}
+_BATCH: Final = {"shuffler.1": "shuffler-batch", "shoe.1": "shoe-manual", "keypad.1": "keypad"}
+# The rate of progression (hundredths of a percent) where the chapter leaves it to the certificate holder.
+_RATE_BP: Final = 1500
 
-# The slots of each game's table; for devices at seats the number in the slot's name is the seat.
-GAMES: Final[dict[str, dict[str, str]]] = {
-    "asia_poker": _ONE_DECK,
-    "saigon_5_card": _ONE_DECK,
-    "over_under": {"shuffler.1": "shuffler-batch", "shoe.1": "shoe-manual", "keypad.1": "keypad"},
-    "dj_wild": _ONE_DECK | _PROGRESSIVE,
-    "face_up_pai_gow": _ONE_DECK | _PROGRESSIVE,
-}
-# The certificate holder's choices for a simulated table: every machine that the game can have.
-CHOICES: Final[dict[str, dict[str, Any]]] = {
-    "asia_poker": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
-    "saigon_5_card": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
-    "over_under": {"dealing": "dealing_shoe", "shuffler": "batch", "shuffler_counts": True, "two_decks": True},
-    "dj_wild": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
-    "face_up_pai_gow": {
-        "dealing": "automated_shoe",
-        "shuffler": "deck",
-        "shuffler_counts": True,
-        "two_decks": True,
-        "wagers": ["progressive"],
-        "paytables": {"progressive": "688a-progressive-1"},
-    },
-}
-# Further choices of a DJ Wild table with a progressive, where the regulation leaves them open.
-_WILD_PROGRESSIVE: Final[dict[str, Any]] = {
-    "progressive_rate_bp": 1500,
-    "folded_progressive": True,
-    "settings": {"envy_paid_to": "progressive_bettors", "stake_returned": "no"},
-}
 # The people of a simulated table and their PIN. Not secret: these credentials work at a bench only.
 BENCH_PEOPLE: Final = {
     "dealer-1": "dealer", "floor-1": "floorperson", "floor-2": "floorperson", "tech-1": "technician",
     "audit-1": "auditor",
 }  # fmt: skip
 BENCH_PIN: Final = "271828"
-# Games with a starting position and the devices that their rules allow: the button only in chapter 575.
-_STARTS_OF: Final = {"asia_poker": ("dice", "rng", "button"), "face_up_pai_gow": ("dice", "rng")}
 
 
 def table_slots(game: str, start: str | None = None) -> dict[str, str]:
     """Return the slots of a game's table and the model in each; `start` is how the starting position is found."""
-    allowed = _STARTS_OF.get(game, ())
+    rules = edition(game)
+    methods = [each.name for each in rules.starts]
+    allowed = [name for name, method in _START_NAMES.items() if method in methods]
     if start is not None and start not in allowed:
         known = f"it takes {' or '.join(allowed)}" if allowed else "it has no starting position to find"
         raise UsageError(f"--start {start} is not for {game}: {known}")
-    return GAMES[game] | (START_DEVICES[start or allowed[0]] if allowed else {})
+    slots = (_BATCH if rules.cards.decks > 1 else _ONE_DECK) | (_PROGRESSIVE if rules.progressive else {})
+    return slots | (START_DEVICES[start or allowed[0]] if allowed else {})
+
+
+def default_choices(game: str) -> dict[str, Any]:
+    """Return the choices for a simulated table: every machine that the game can have, and a progressive if the
+    chapter prints all its terms.
+    """
+    rules = edition(game)
+    methods = [method.name for method in rules.deal.methods]
+    chosen: dict[str, Any] = {
+        "dealing": "automated_shoe" if "automated_shoe" in methods else methods[0],
+        "shuffler": "batch" if rules.cards.decks > 1 else "deck",
+        "shuffler_counts": True,
+        "two_decks": rules.second_set is not None,
+    }
+    is_printed = rules.progressive is not None and rules.progressive.rate == "printed"
+    return chosen | (progressive_choices(game, 0) if is_printed else {})
 
 
 def keypad_and_sign(game: str) -> dict[str, str]:
@@ -85,11 +76,17 @@ def progressive_choices(game: str, number: int) -> dict[str, Any]:
 
     Empty where the game's chapter has no progressive.
     """
-    printed = [table.id for table in paytables(game) if "progressive" in table.wagers]
-    if not printed:
+    rules = edition(game).progressive
+    if rules is None:
         return {}
-    chosen = {"wagers": ["progressive"], "paytables": {"progressive": printed[number % len(printed)]}}
-    return chosen | (_WILD_PROGRESSIVE if game == "dj_wild" else {})
+    printed = [table.id for table in paytables(game) if rules.wager in table.wagers]
+    chosen: dict[str, Any] = {"wagers": [rules.wager], "paytables": {rules.wager: printed[number % len(printed)]}}
+    if rules.rate == "submission":
+        chosen["progressive_rate_bp"] = _RATE_BP
+    if rules.fold_survival == "submission":
+        chosen["folded_progressive"] = True
+    open_settings = [each for each in edition(game).settings if each.needs == rules.wager and each.default is None]
+    return chosen | ({"settings": {each.name: each.values[-1] for each in open_settings}} if open_settings else {})
 
 
 def make_machines(slots: dict[str, str], **options: Any) -> list[SimulatedMachine]:
@@ -109,7 +106,7 @@ def table_toml(game: str, ports: dict[str, str], start: str | None = None) -> st
     lines = ["# A simulated table; the same file with other ports drives real devices.", "", "[table]"]
     lines += [f'name = "bench {game}"', f'game = "{game}"', 'approved = "approved.toml"']
     lines += ["development = true  # this software is not approved for play: pages show UNVERIFIED", "", "[rules]"]
-    lines += [f"{key} = {_toml(choice)}" for key, choice in ({"adjacent_boxes": 1} | CHOICES[game]).items()]
+    lines += [f"{key} = {_toml(choice)}" for key, choice in ({"adjacent_boxes": 1} | default_choices(game)).items()]
     if start is not None:
         lines += [f'start = "{_START_NAMES[start]}"']
     lines += ["", "[data]", 'folder = "data"']

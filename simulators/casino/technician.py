@@ -9,7 +9,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from contextlib import suppress
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from devices.service import CLEARED, FAULTED, UNVERIFIED
 from devices.shuffler.messages import Mode
@@ -22,6 +22,9 @@ from table_controller.table.state_machines import COMPLETE, IDLE, READY, REMOVED
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
+    from devices.bet_sensor.driver import BetSensorDriver
+    from devices.kinds import CardPathDriver
+    from devices.shuffler.driver import ShufflerDriver
     from simulators.casino.table import CasinoTable
     from table_controller.table.decisions import Prompt
 
@@ -87,7 +90,8 @@ class Technician(ABC):
         machine.inject("mend")
         if machine.firmware.mode is Mode.SORT:
             with suppress(PitboxError):  # an unreachable machine is repaired later
-                await self.casino.slots[prompt.slot or ""].driver.set_mode(next(self._ids), Mode.SHUFFLE)
+                shuffler = cast("ShufflerDriver", self.casino.slots[prompt.slot or ""].driver)
+                await shuffler.set_mode(next(self._ids), Mode.SHUFFLE)
 
     async def _close_door(self, prompt: Prompt) -> None:
         """Close the door, without which a machine gives nothing out, and take back cards that it has not drawn in."""
@@ -157,7 +161,7 @@ class Technician(ABC):
             await self._repair(slot, machine)
             return
         async with self._one_technician:
-            driver = self.casino.slots[slot].driver
+            driver = cast("CardPathDriver", self.casino.slots[slot].driver)
             await self._hands_off(machine)
             try:
                 machine.inject("mend")
@@ -165,7 +169,7 @@ class Technician(ABC):
                 machine.inject("clear_path")
                 await driver.clear_jam(next(self._ids))
                 if slot.startswith("shuffler.") and self.casino.world.count(f"{slot}/gate"):
-                    await driver.eject(next(self._ids))
+                    await cast("ShufflerDriver", driver).eject(next(self._ids))
                 with suppress(BadFault):  # a manual shoe has no slot to take from
                     machine.inject(take_out)
                 self._search(slot)
@@ -195,7 +199,8 @@ class Technician(ABC):
             machine.inject(f"take_bet:chips={chips}")
         latch = machine.firmware.memory.latch
         if latch is not None:
-            await self.casino.slots[slot].driver.unlock(next(self._ids), latch.lock_id)
+            sensor = cast("BetSensorDriver", self.casino.slots[slot].driver)
+            await sensor.unlock(next(self._ids), latch.lock_id)
 
     async def _hands_off(self, machine: Any) -> None:
         """Wait until no hand draws from a shoe."""

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError, UsageError
 from simulators.casino.fault_schedule import FAULT_LEVELS
-from simulators.casino.table_layout import GAMES
 from simulators.cli.jobs import RoundProgress, add_jobs, read_jobs
 from table_controller.cli import INTERRUPTED
+from table_controller.rulebook import GAMES
 
 if TYPE_CHECKING:
     import argparse
@@ -36,7 +36,7 @@ _FAST_TABLE: Final = 50
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("--game", choices=list(GAMES), help=f"default: {_GAME}, with --fast all of them in turn")
+    parser.add_argument("--game", choices=GAMES, help=f"default: {_GAME}, with --fast all of them in turn")
     parser.add_argument("--seed", type=int, default=7, help="the same seed gives the same mishaps (default 7)")
     parser.add_argument("--rounds", type=int, help=f"default {_ROUNDS}, with --fast {_FAST_ROUNDS}")
     parser.add_argument("--speed", type=float, default=20.0, help="times faster than a real table (default 20)")

@@ -13,7 +13,6 @@ from firmware_bridge.errors import UsageError
 from simulators.casino.table_layout import (
     BENCH_PEOPLE,
     BENCH_PIN,
-    GAMES,
     START_DEVICES,
     make_machines,
     table_slots,
@@ -31,6 +30,7 @@ from simulators.mutants import apply_mutant, check_mutant
 from simulators.usbip.packets import DEFAULT_PORT
 from simulators.usbip.server import UsbIpServer
 from table_controller.cli.subcommands import Subcommands, run
+from table_controller.rulebook import GAMES
 
 if TYPE_CHECKING:
     import argparse
@@ -57,9 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     models = "\n".join(f"  {name:22s} {model.description}" for name, model in MODELS.items())
     up.epilog = f"models:\n{models}\n\n{up.epilog}"
     up.add_argument("model", choices=[*MODELS, TABLE], metavar="MODEL", help=f"one of the models below, or {TABLE}")
-    up.add_argument(
-        "--game", choices=list(GAMES), default="face_up_pai_gow", help=f"with {TABLE}: the game of the table"
-    )
+    up.add_argument("--game", choices=GAMES, default="face_up_pai_gow", help=f"with {TABLE}: the game of the table")
     up.add_argument(
         "--start", choices=list(START_DEVICES), help=f"with {TABLE}: how the starting position is determined"
     )

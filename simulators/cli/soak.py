@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import UsageError
 from simulators.casino.fault_schedule import FAULT_LEVELS
-from simulators.casino.table_layout import GAMES
 from simulators.cli.jobs import RoundProgress, add_jobs, read_jobs
+from table_controller.rulebook import GAMES
 
 if TYPE_CHECKING:
     import argparse
@@ -23,7 +23,7 @@ ALL: Final = "all"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
-    parser.add_argument("--game", choices=[ALL, *GAMES], default=ALL, help="the game (default: all five)")
+    parser.add_argument("--game", choices=[ALL, *GAMES], default=ALL, help="the game (default: all)")
     parser.add_argument("--rounds", type=int, default=1000, help="rounds in total, shared by the games (default 1000)")
     parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same soak (default 1)")
     parser.add_argument("--faults", choices=FAULT_LEVELS, default="storm", help="how much goes wrong (default storm)")
@@ -41,7 +41,6 @@ def soak(args: argparse.Namespace) -> int:
     """Play; return 0 if every promise held, 1 if one was broken."""
     from simulators.casino.fault_schedule import parse_mishap
     from simulators.casino.parallel import TableRun, play_all
-    from simulators.casino.soak import GAMES as FIVE
     from simulators.casino.soak import shrink, tables
 
     if not 1 <= args.rounds <= 10_000_000:
@@ -50,7 +49,7 @@ def soak(args: argparse.Namespace) -> int:
     if given is not None and args.game == ALL:
         raise UsageError("--mishap goes with one --game")
     jobs = read_jobs(args)
-    games = list(FIVE) if args.game == ALL else [args.game]
+    games = list(GAMES) if args.game == ALL else [args.game]
     sittings: list[TableRun] = []
     last: dict[int, str] = {}  # the last table of each game
     for at, game in enumerate(games):

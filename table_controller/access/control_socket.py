@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from devices.kinds import DriverEvent
     from table_controller.controller.box import Box
     from table_controller.controller.controller import DurableStep
     from table_controller.host.quota import Admission
@@ -272,14 +273,14 @@ class ControlSocket:
             if client.session is not None:
                 client.session.on_durable(step)
 
-    def _on_device_event(self, slot: str, event: Any) -> None:
+    def _on_device_event(self, slot: str, event: DriverEvent) -> None:
         self._push(
             lambda session: session.follows_devices,
             lambda: {"device_event": {"slot": slot, **(event_to_json(event) or {})}},
             event,
         )
 
-    def _push(self, is_listener: Callable[[ClientSession], bool], what: Callable[[], Any], event: Any) -> None:
+    def _push(self, is_listener: Callable[[ClientSession], bool], what: Callable[[], Any], event: DriverEvent) -> None:
         listeners = [c for c in tuple(self.clients) if c.session is not None and is_listener(c.session)]
         if listeners and event_to_json(event) is not None:
             data = encode_line(what())

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from devices.driver_events import Reported
 from devices.keypad import messages as m
+from devices.keypad.driver import KeypadDriver
 from devices.keypad.state import check_freshness, seats_of
 from firmware_bridge.errors import PitboxError
+from table_controller.controller.slot import slots_of
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from devices.kinds import DriverEvent
     from table_controller.controller.controller import Controller, DurableStep
-    from table_controller.controller.slot import Slot
+    from table_controller.controller.slot import AnySlot
     from table_controller.table.decisions import Prompt
 
 log = logging.getLogger(__name__)
@@ -40,12 +43,12 @@ class Keypad:
     def __init__(
         self,
         controller: Controller,
-        slots: Mapping[str, Slot[Any, Any]],
+        slots: Mapping[str, AnySlot],
         dealer: Callable[[], ev.Person | None],
         next_id: Callable[[], int],
     ) -> None:
         self._controller = controller
-        self._pads = {name: slot for name, slot in slots.items() if slot.kind.name == m.KIND}
+        self._pads = slots_of(slots, KeypadDriver)
         self._dealer = dealer
         self._fresh = next_id
         self._asked: dict[str, tuple[int, int]] = {}  # slot -> (prompt, id of the Show command for it)
@@ -109,7 +112,7 @@ class Keypad:
 
     # --- entries ------------------------------------------------------------------------------------------------------
 
-    def handle_device_event(self, slot: str, event: Any) -> None:
+    def handle_device_event(self, slot: str, event: DriverEvent) -> None:
         """Handle an event of a keypad; ignore other devices."""
         if slot not in self._pads:
             return

@@ -41,8 +41,9 @@ def _dealer_in(kind: str, body: bytes) -> str | None:
         event = rec.decode_step(body).event
     except UNDECODABLE:
         return None
-    is_dealer = isinstance(event, _DEALER_EVENTS) and event.who.role == "dealer"
-    return event.who.credential if is_dealer else None  # type: ignore[attr-defined]
+    if isinstance(event, _DEALER_EVENTS) and event.who.role == "dealer":
+        return event.who.credential
+    return None
 
 
 class Presence:

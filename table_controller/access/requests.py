@@ -147,7 +147,7 @@ PERSON_EVENTS: Final = (
     ev.OverflowTransferred,
     ev.CopyAbsenceConfirmed,
 )
-_BY_NAME: Final = {event.__name__: event for event in PERSON_EVENTS}
+_BY_NAME: Final[dict[str, type[ev.Event]]] = {event.__name__: event for event in PERSON_EVENTS}
 _TWO: Final = (
     ev.MeterCorrected, ev.MeterReset, ev.MeterParameters, ev.MeterClosed, ev.MeterOpened, ev.OverflowTransferred,
     ev.CopyAbsenceConfirmed,
@@ -169,7 +169,7 @@ def read_event(raw: dict[str, Any], who: ev.Person, second: ev.Person | None) ->
     claimed = [key for key in ("who", "second") if key in raw]
     if claimed:
         raise BadRequest(f"an event over this socket has no {claimed[0]!r}: the box adds the signed-on person")
-    kind = _BY_NAME.get(str(raw.get("type")))
+    kind: type[ev.Event] | None = _BY_NAME.get(str(raw.get("type")))
     if kind is None:
         raise BadRequest(f"{raw.get('type')!r} is not an event that people submit; events: {', '.join(_BY_NAME)}")
     if kind is ev.CoverCardOut and raw.get("slot") is not None:
@@ -185,10 +185,9 @@ def read_event(raw: dict[str, Any], who: ev.Person, second: ev.Person | None) ->
     for key, value in raw.items():
         _check_bounds(f"{kind.__name__}: {key}", value)
     try:
-        event: ev.Event = msgspec.convert({**raw, **msgspec.to_builtins(people)}, kind)
+        return msgspec.convert({**raw, **msgspec.to_builtins(people)}, kind)
     except UNDECODABLE as error:
         raise BadRequest(f"{kind.__name__}: {error}") from error
-    return event
 
 
 def _check_bounds(what: str, value: Any) -> None:

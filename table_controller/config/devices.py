@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.controller.kinds.table_needs import offers_progressive
+from table_controller.rulebook.duties import duties
 
 if TYPE_CHECKING:
     from table_controller.rulebook import Edition, Submission
@@ -21,7 +22,8 @@ def why_sign_needed(rules: Edition, submission: Submission) -> str:
     """Return why players must see the meter on a sign; empty if the table offers no progressive."""
     if rules.progressive is None or not offers_progressive(rules, submission):
         return ""
-    clause = "688a.2(d), 605a.7" if rules.chapter == "688a" else rules.chapter
+    seen = duties(rules.game).get("meter_seen")
+    clause = ", ".join((*seen, "605a.7")) if isinstance(seen, tuple) else rules.chapter
     return f'rules.wagers has "{rules.progressive.wager}", and its meter is seen from the front of the table ({clause})'
 
 

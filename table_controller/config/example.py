@@ -16,7 +16,7 @@ from table_controller.config.sections import DEVICE, RULE_MEANINGS, RULES, SECTI
 from table_controller.config.walk import allowed, meaning
 from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.rulebook import check_submission, edition
-from table_controller.rulebook.games.house_ways import HOUSE_WAYS
+from table_controller.rulebook.game_rules import game_rules
 from table_controller.rulebook.hands.house_way import turning_ranks
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def example_choices(rules: Edition) -> tuple[dict[str, Any], dict[str, Any]]:
     if rules.payout_limit is not None:
         further["payout_limit_cents"] = _LIMIT
     further |= dict.fromkeys(rules.submission_choices, True)
-    house_way = next(iter(HOUSE_WAYS.get(rules.game, {})), None)
+    house_way = next(iter(game_rules(rules.game).house_ways), None)
     if house_way is not None:
         further |= {"house_way": house_way, "house_way_ranks": turning_ranks(house_way)}
     if "settings" not in chosen:
@@ -176,7 +176,7 @@ def _lawful(rules: Edition, key: str) -> str:
         "start": [start.name for start in rules.starts],
         "wagers": [wager.name for wager in rules.wagers if wager.option],
         "settings": [f"{setting.name} = {'/'.join(setting.values)}" for setting in rules.settings],
-        "house_way": list(HOUSE_WAYS.get(rules.game, {})),
+        "house_way": list(game_rules(rules.game).house_ways),
     }
     return f" ({', '.join(names[key])})" if names.get(key) else ""
 

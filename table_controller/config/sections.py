@@ -6,12 +6,22 @@ relative to the file that names them.
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta
 
-Game = Literal["asia_poker", "saigon_5_card", "over_under", "dj_wild", "face_up_pai_gow"]
+from table_controller.rulebook import GAMES
+
+# The games of this software; an unknown name is refused with the nearest one.
+Game = Annotated[
+    str,
+    Meta(
+        pattern=rf"^(?:{'|'.join(GAMES)})$",
+        extra={"allowed": " or ".join(GAMES), "names": GAMES},
+        extra_json_schema={"enum": list(GAMES)},
+    ),
+]
 # Part of topics and file names.
 Id = Annotated[
     str,

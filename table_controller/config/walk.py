@@ -83,7 +83,8 @@ class ParsedFile:
                 fields[field.name] = msgspec.convert(value[field.name], hints[field.name])
             except msgspec.ValidationError:
                 given = shown(value[field.name])
-                self.problems.append(f"{where}.{field.name} = {given}: must be {allowed(hints[field.name])}")
+                known = allowed(hints[field.name]) + nearest(value[field.name], hints[field.name])
+                self.problems.append(f"{where}.{field.name} = {given}: must be {known}")
         return kind(**fields) if len(self.problems) == before else None
 
     def _devices(self, kinds: Any) -> None:
@@ -162,6 +163,13 @@ def meaning(hint: Any) -> str:
     """Return the meaning of a key."""
     metas = [meta for meta in getattr(hint, "__metadata__", ()) if isinstance(meta, msgspec.Meta)]
     return next((meta.description for meta in metas if meta.description), allowed(hint))
+
+
+def nearest(value: Any, hint: Any) -> str:
+    """Return the known name that is nearest to a value, as a question; empty if a key takes any text."""
+    names = [name for meta in getattr(hint, "__metadata__", ()) for name in (meta.extra or {}).get("names", ())]
+    near = get_close_matches(value, names, 1) if isinstance(value, str) else []
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def allowed(hint: Any) -> str:

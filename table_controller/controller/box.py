@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from msgspec.structs import replace as struct_replace
 
 from devices.driver_events import LinkDown, LinkUp, OutcomeLost, Reported
-from devices.kinds import kind_named
+from devices.kinds import DriverEvent, kind_named
+from devices.service import ABSENT
 from firmware_bridge.commands import Settled
 from firmware_bridge.errors import (
     BoxLocked,
@@ -38,7 +39,7 @@ from table_controller.controller.meter_sign import MeterSigns
 from table_controller.controller.recorder import SNAPSHOT_EVERY
 from table_controller.controller.safe_mode import SafeMode
 from table_controller.controller.service_command_ids import ServiceCommandIds
-from table_controller.controller.slot import Slot
+from table_controller.controller.slot import AnySlot, Slot
 from table_controller.controller.start import start
 from table_controller.controller.supervise import TaskState, TaskSupervisor
 from table_controller.host.repeated_log import RepeatedLog, log_refused_pin
@@ -119,7 +120,7 @@ class Box:
         self.fault_reports: FaultReports | None = None
         self.wear: WearStore | None = None
         self.testing: dict[str, int] = {}  # slots in test mode -> fault report (0: none); the table ignores their cards
-        self.slots: dict[str, Slot[Any, Any]] = {}
+        self.slots: dict[str, AnySlot] = {}
         self.frame_monitors: dict[str, FrameMonitor] = {}
         self.checks: list[tuple[str, str]] = []  # results of the self-check, for people
         self.surroundings = Surroundings(lambda: clock.now()[0] / 1e9)
@@ -133,7 +134,7 @@ class Box:
         self._revoked_before = (
             () if plan.former_revocation_list is None else key_files.read_former_list(plan.former_revocation_list)
         )
-        self.on_device_event: list[Callable[[str, Any], None]] = []
+        self.on_device_event: list[Callable[[str, DriverEvent], None]] = []
         self.test_mode = TestMode(self)
         self.on_halted: list[Callable[[PitboxError], None]] = []
         self.on_replayed: Callable[[int], None] = lambda _: None  # called with the number of each replayed record
@@ -175,6 +176,12 @@ class Box:
     def pending_records(self) -> int:
         """How many records are not durable yet."""
         return 0 if self._writer is None else self._writer.waiting
+
+    def service_state(self, slot: str) -> str:
+        """Return the service state of a slot: the core keeps it, or safe mode while no core runs."""
+        if self.controller is not None:
+            return self.controller.table.state.slots[slot].state
+        return ABSENT if self.safe_mode is None else self.safe_mode.services[slot].state
 
     def running_controller(self) -> Controller:
         """Return the controller of a running table; raise BoxLocked if the table is stopped."""
@@ -287,8 +294,8 @@ class Box:
             self.slots[place.name] = self._slot(place, owner.device_event_handler(place.name))
         owner.slots = self.slots
 
-    def _slot(self, place: SlotPlan, submit: Callable[[Any], None]) -> Slot[Any, Any]:
-        def handle(event: Any) -> None:
+    def _slot(self, place: SlotPlan, submit: Callable[[DriverEvent], None]) -> AnySlot:
+        def handle(event: DriverEvent) -> None:
             if not self._has_power:
                 return
             if place.name not in self.testing or isinstance(event, _IN_TEST_MODE_TOO):
@@ -297,7 +304,7 @@ class Box:
                 handler(place.name, event)
 
         hold = None if self.controller is None else self.controller.confirmation_batch
-        slot: Slot[Any, Any] = Slot(
+        slot = Slot(
             place.name,
             kind_named(place.kind),
             place.open_port,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from devices.service import UNVERIFIED
 from firmware_bridge.commands import REMEMBERED, Outcome, Settled
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from devices.driver_events import Reported
-    from table_controller.controller.slot import Slot
+    from table_controller.controller.slot import AnySlot
     from table_controller.table.core import Table
 
 _ENDS: Final = {Outcome.DONE: "done", Outcome.FAILED: "failed", Outcome.REFUSED: "failed"}
@@ -32,14 +32,14 @@ class CommandReconciler:
         self._submit = submit
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
-    def reconcile(self, slot: Slot[Any, Any]) -> None:
+    def reconcile(self, slot: AnySlot) -> None:
         """After an event of a device: if it has reported but is unverified or has an open command, start to ask it."""
         if self._doubtful(slot) and slot.name not in self._tasks:
             task = asyncio.get_running_loop().create_task(self._read(slot))
             self._tasks[slot.name] = task
             task.add_done_callback(lambda _: self._tasks.pop(slot.name, None))
 
-    def _doubtful(self, slot: Slot[Any, Any]) -> bool:
+    def _doubtful(self, slot: AnySlot) -> bool:
         if slot.driver.reported is None:
             return False
         state = self._table.state
@@ -59,7 +59,7 @@ class CommandReconciler:
     def _in_doubt(self, slot: str) -> list[int]:
         return [id_ for id_, issued in self._table.state.commands.items() if issued.unknown and issued.slot == slot]
 
-    async def _read(self, slot: Slot[Any, Any]) -> None:
+    async def _read(self, slot: AnySlot) -> None:
         """Ask for unknown outcomes and read the device, until it is in service or faulted, or its link fails."""
         wait = FIRST_RETRY_S
         with suppress(PitboxError):  # the link failed: the next report starts this again
@@ -71,7 +71,7 @@ class CommandReconciler:
                     await asyncio.sleep(wait)
                     wait = min(2 * wait, LONGEST_RETRY_S)
 
-    async def _ask(self, slot: Slot[Any, Any]) -> None:
+    async def _ask(self, slot: AnySlot) -> None:
         for id_ in self._in_doubt(slot.name):
             answer = await slot.driver.outcome(id_)  # this also arrives as an event, which ends the command
             known = slot.driver.reported

@@ -33,9 +33,10 @@ from table_controller.table.decisions import Command, Deadline, Decision
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from devices.kinds import DriverEvent
     from table_controller.controller.recorder import Recorder
     from table_controller.controller.shown_money import ShownMoney
-    from table_controller.controller.slot import Slot
+    from table_controller.controller.slot import AnySlot
     from table_controller.journal.chain import Record
     from table_controller.journal.credential_roster import CredentialRoster
     from table_controller.journal.finding_log import FindingLog
@@ -72,7 +73,7 @@ class Controller:
 
     def __init__(self, table: Table, recorder: Recorder) -> None:
         self.table = table
-        self.slots: dict[str, Slot[Any, Any]] = {}
+        self.slots: dict[str, AnySlot] = {}
         self.followers: list[Callable[[DurableStep], None]] = []
         self.halted: PitboxError | None = None
         self.durable_seq = 0  # the number of the last step of this start that is on disk
@@ -101,11 +102,11 @@ class Controller:
             if timer in self._recorder.timers.running:  # the start itself may have restarted it
                 self._due_at_start(timer)
 
-    def device_event_handler(self, name: str) -> Callable[[Any], None]:
+    def device_event_handler(self, name: str) -> Callable[[DriverEvent], None]:
         """Return the function that handles the events of a slot."""
         return lambda event: self._on_device_event(name, event)
 
-    def _on_device_event(self, name: str, event: Any) -> None:
+    def _on_device_event(self, name: str, event: DriverEvent) -> None:
         slot = self.slots[name]
         is_for_core = not isinstance(event, slot.kind.telemetry_events)
         for each in translate(name, slot.kind.name, slot.kind.trigger(event), event) if is_for_core else ():

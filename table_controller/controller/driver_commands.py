@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from firmware_bridge.errors import CommandFailed, CommandRefused, OutcomeUnknown, PitboxError
 from table_controller.controller.kinds import CONTROLLER_KINDS
@@ -11,13 +11,14 @@ from table_controller.table import events as ev
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
+    from devices.kinds import AnyDriver
     from table_controller.table.decisions import Command
 
 
-def start_command(kind: str, driver: Any, command: Command) -> Awaitable[Any]:
+def start_command(kind: str, driver: AnyDriver, command: Command) -> Awaitable[object]:
     """Start a command. A lock is sent before this returns, every other command when the event loop runs it."""
     if command.act == "return_to_service":  # a good report returns it to service
-        return driver.report()  # type: ignore[no-any-return]
+        return driver.report()
     known = CONTROLLER_KINDS[kind]
     if command.safe:
         assert known.make_safe is not None, f"the core never makes a {kind} safe"

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from devices.driver_events import Reported
-from devices.meter_sign.messages import KIND, Stale
+from devices.meter_sign.driver import MeterSignDriver
+from devices.meter_sign.messages import Stale, Status
 from firmware_bridge.errors import PitboxError
 from table_controller.controller.lock_window import LockWindow
+from table_controller.controller.slot import slots_of
 from table_controller.ledger.money import CENT, format_dollars
 from table_controller.table import events as ev
 from table_controller.table.meter_visibility import PAGE
@@ -23,8 +25,9 @@ from table_controller.table.meter_visibility import PAGE
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from devices.kinds import DriverEvent
     from table_controller.controller.controller import Controller, DurableStep
-    from table_controller.controller.slot import Slot
+    from table_controller.controller.slot import AnySlot
 
 log = logging.getLogger(__name__)
 
@@ -57,9 +60,9 @@ def sign_amounts(controller: Controller) -> SignAmounts:
 class MeterSigns:
     """All meter signs of one table. Each sign gets one command at a time; when it ends, the newest amounts follow."""
 
-    def __init__(self, controller: Controller, slots: Mapping[str, Slot[Any, Any]], next_id: Callable[[], int]) -> None:
+    def __init__(self, controller: Controller, slots: Mapping[str, AnySlot], next_id: Callable[[], int]) -> None:
         self._controller = controller
-        self._signs = {name: slot for name, slot in slots.items() if slot.kind.name == KIND}
+        self._signs = slots_of(slots, MeterSignDriver)
         self._fresh = next_id
         self._loop = asyncio.get_running_loop()
         self._shown: dict[str, SignAmounts] = {}
@@ -80,12 +83,13 @@ class MeterSigns:
         self._seq = step.seq
         self._show_all()
 
-    def handle_device_event(self, slot: str, event: Any) -> None:
+    def handle_device_event(self, slot: str, event: DriverEvent) -> None:
         """After a sign has reported or is stale, send it the amounts again."""
         if slot not in self._signs:
             return
         if isinstance(event, Reported):
             self._shown.pop(slot, None)
+            assert isinstance(event.inventory, Status)
             self._sequence[slot] = max(self._sequence.get(slot, 0), event.inventory.sequence)
             self._show(slot)
         elif isinstance(event, Stale):

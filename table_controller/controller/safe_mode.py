@@ -6,23 +6,26 @@ It runs without core and journal, so nothing that needs a record can happen.
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.driver_events import Reported
+from devices.service import Service
 from firmware_bridge.errors import PitboxError
 from table_controller.controller.kinds import CONTROLLER_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from devices.kinds import DriverEvent
     from table_controller.controller.clock import Clock
-    from table_controller.controller.slot import Slot
+    from table_controller.controller.slot import AnySlot
 
 # Command ids that no journal has: far above all others; the time (microseconds) makes them different.
 EMERGENCY_ID_BASE: Final = 1 << 61
 
 
-def stop_without_core(slot: Slot[Any, Any], round_: int, number: int) -> Awaitable[Any] | None:
+def stop_without_core(slot: AnySlot, round_: int, number: int) -> Awaitable[object] | None:
     """Stop or lock a connected machine without the core; return None if there is nothing to stop."""
     make_safe = CONTROLLER_KINDS[slot.kind.name].make_safe
     if slot.driver.reported is None or make_safe is None:
@@ -38,14 +41,21 @@ class SafeMode:
 
     def __init__(self, cause: PitboxError, clock: Clock) -> None:
         self.cause = cause
-        self.slots: dict[str, Slot[Any, Any]] = {}
+        self.slots: dict[str, AnySlot] = {}
+        self.services: defaultdict[str, Service] = defaultdict(Service)  # service state of each slot
         self.stopped_slots: list[str] = []
         self._next = EMERGENCY_ID_BASE + clock.now()[0] // 1000
         self._tasks: set[asyncio.Future[Any]] = set()
 
-    def device_event_handler(self, name: str) -> Callable[[Any], None]:
-        """Return the function that handles the events of a slot; only reports matter."""
-        return lambda event: self._reported(name, event) if isinstance(event, Reported) else None
+    def device_event_handler(self, name: str) -> Callable[[DriverEvent], None]:
+        """Return the function that handles the events of a slot."""
+        return lambda event: self._on_device_event(name, event)
+
+    def _on_device_event(self, name: str, event: DriverEvent) -> None:
+        slot = self.slots[name]
+        self.services[name].apply_report(slot.kind.trigger(event), unsettled=bool(slot.view.unsettled))
+        if isinstance(event, Reported):
+            self._reported(name, event)
 
     def _reported(self, name: str, event: Reported) -> None:
         """Stop a device that has reported; lock a sensor that takes bets."""

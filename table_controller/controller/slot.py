@@ -1,21 +1,26 @@
-"""A slot: the place of one device at the table. Keeps its link, its view and its service state."""
+"""A slot: the place of one device at the table. Keeps its link and its view, and reports what the device does.
+
+The service state of the device belongs to the owner of the slot: the core of a running table (`Box.service_state`), or
+a `devices.service.Service` where no core runs.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from functools import partial
 from random import Random
-from typing import TYPE_CHECKING, Any, Final, Generic
+from typing import TYPE_CHECKING, Final, Generic, TypeVar, cast
 
+from devices.driver import Driver
 from devices.driver_events import LinkDown, Reported
-from devices.kinds import D, Kind, V
-from devices.service import Service
+from devices.kinds import AnyDriver, AnyView, D, Kind, V
 from firmware_bridge.errors import LinkError, LinkUnsteady, PortBusy, PortMissing
 from firmware_bridge.supervisor import Supervisor
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
+    from devices.kinds import DriverEvent
     from firmware_bridge.errors import PitboxError
     from firmware_bridge.handshake import Trust
     from firmware_bridge.link_drops import LinkDrops
@@ -27,9 +32,9 @@ REPORT_FROM_FALLS: Final = 8
 
 
 class Slot(Generic[D, V]):
-    """`driver` sends commands, `view` is the known state, `service` the service state, `cause` why it is not connected.
+    """`driver` sends commands, `view` is the known state, `cause` why the device is not connected.
 
-    `on_event` is called after `view` and `service` were updated. With a `hold`, confirmations of fail-safe commands are
+    `on_event` is called after `view` was updated. With a `hold`, confirmations of fail-safe commands are
     handled together when all have arrived. With `longest_trial_s`, an unsteady link must stay up before it counts, at
     most for the time (s) that it returns; `on_unsteady` gets the report.
     """
@@ -40,7 +45,7 @@ class Slot(Generic[D, V]):
         kind: Kind[D, V],
         open_port: Callable[[], Awaitable[Transport]],
         trust: Trust,
-        on_event: Callable[[Any], None],
+        on_event: Callable[[DriverEvent], None],
         *,
         capture: Capture | None = None,
         jitter: Random | None = None,
@@ -50,7 +55,6 @@ class Slot(Generic[D, V]):
         self.name = name
         self.kind = kind
         self.view = kind.initial_view
-        self.service = Service()
         self.cause: PitboxError | None = None
         self.driver = kind.driver(self._handle)
         self._longest_trial = longest_trial
@@ -63,7 +67,7 @@ class Slot(Generic[D, V]):
         self.on_failed: Callable[[Exception], None] | None = None  # called when the code of the driver failed
         self.on_unsteady: Callable[[str], None] | None = None
 
-    def _handle(self, event: Any) -> None:
+    def _handle(self, event: DriverEvent) -> None:
         """Handle an event, now or with the other confirmations; events keep their order."""
         if self._hold is not None:
             if isinstance(event, self.kind.confirmation_events) and self._hold.defer(partial(self._handle_now, event)):
@@ -71,7 +75,7 @@ class Slot(Generic[D, V]):
             self._hold.run_deferred()
         self._handle_now(event)
 
-    def _handle_now(self, event: Any) -> None:
+    def _handle_now(self, event: DriverEvent) -> None:
         """Handle an event. If that fails, drop the link: the device is read again after the reconnection."""
         try:
             self._fold(event)
@@ -84,12 +88,8 @@ class Slot(Generic[D, V]):
             if link is not None:
                 link.fail(LinkError(f"{self.name}: its driver failed: {bug!r}"))
 
-    def _fold(self, event: Any) -> None:
+    def _fold(self, event: DriverEvent) -> None:
         self.view = self.kind.fold(self.view, event)
-        if isinstance(event, self.kind.telemetry_events):
-            self._on_event(event)
-            return
-        self.service.apply_trigger(self.kind.trigger(event), unsettled=bool(self.view.unsettled))
         if isinstance(event, LinkDown):
             self.cause = self._shown(event.cause)
         elif isinstance(event, Reported):
@@ -135,3 +135,12 @@ class Slot(Generic[D, V]):
     async def close(self) -> None:
         """Close the port."""
         await self.supervisor.close()
+
+
+AnySlot = Slot[AnyDriver, AnyView]
+_D = TypeVar("_D", bound=Driver)
+
+
+def slots_of(slots: Mapping[str, AnySlot], driver: type[_D]) -> dict[str, Slot[_D, AnyView]]:
+    """Return the slots whose devices have this driver."""
+    return {name: cast("Slot[_D, AnyView]", slot) for name, slot in slots.items() if isinstance(slot.driver, driver)}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.driver_events import DeviceRefused
+from devices.driver_events import DeviceRefused, DeviceView
 from devices.shoe import messages as sh
+from devices.shoe.state import ShoeView
 from devices.shuffler import messages as sf
+from devices.shuffler.state import ShufflerView
 from table_controller.diagnosis import fault_report as d
 from table_controller.diagnosis.card_paths import BY_HAND, PATHS
 
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
 
     from devices.edge_log import EdgeLog
     from devices.path_telemetry import OpticalLevel, TransitTimes
-    from devices.shoe.state import ShoeView
-    from devices.shuffler.state import ShufflerView
     from firmware_bridge.messages import DeviceHello
 
 _REASONS: Final[dict[str, d.HaltKind]] = {
@@ -58,7 +58,7 @@ def machine_of(slot: str, kind: str, hello: DeviceHello | None) -> d.MachineIden
 # --- what happened ----------------------------------------------------------------------------------------------------
 
 
-def halt_of(kind: str, event: Any) -> d.MachineHalt | None:
+def halt_of(kind: str, event: object) -> d.MachineHalt | None:
     """Return a machine's event as a halt; None if it is not one."""
     message = type(event).__name__
     match event:
@@ -95,15 +95,16 @@ def halt_of(kind: str, event: Any) -> d.MachineHalt | None:
             return None
 
 
-def account_of(kind: str, view: Any, event: Any, hello: DeviceHello | None, expected: int | None) -> d.CardAccount:
+def account_of(view: DeviceView, event: object, hello: DeviceHello | None, expected: int | None) -> d.CardAccount:
     """Return the box's card counts just before an event; `view` is the view at that moment."""
     capabilities = hello.capabilities if hello is not None else ()
-    if kind == "shuffler":
+    if isinstance(view, ShufflerView):
         return _shuffler_account(view, event, expected)
+    assert isinstance(view, ShoeView), "only machines with a card path have an account"
     return _shoe_account(view, event, expected, by_hand=BY_HAND in capabilities)
 
 
-def _shuffler_account(view: ShufflerView, event: Any, expected: int | None) -> d.CardAccount:
+def _shuffler_account(view: ShufflerView, event: object, expected: int | None) -> d.CardAccount:
     keeps = view.continuous
     match event:
         case sf.Jam() | sf.Fault() | sf.Stopped() if event.entered and view.counts_certain:
@@ -119,7 +120,7 @@ def _shuffler_account(view: ShufflerView, event: Any, expected: int | None) -> d
             return d.CardAccount(expected, view.inside, view.behind_gate, keeps)
 
 
-def _shoe_account(view: ShoeView, event: Any, expected: int | None, *, by_hand: bool) -> d.CardAccount:
+def _shoe_account(view: ShoeView, event: object, expected: int | None, *, by_hand: bool) -> d.CardAccount:
     if by_hand:
         drawn = view.drawn if view.counts_certain else None
         inside = None if expected is None or drawn is None else expected - drawn
@@ -140,7 +141,7 @@ def _shoe_account(view: ShoeView, event: Any, expected: int | None, *, by_hand: 
 _OUTWARD: Final = (sh.State.DISPENSING, sh.State.COUNTING)
 
 
-def ended_of(event: Any) -> d.MotionEnd | None:
+def ended_of(event: object) -> d.MotionEnd | None:
     """Return the end of a motion, with or without a fault; None if the event ends no motion."""
     message = type(event).__name__
     match event:

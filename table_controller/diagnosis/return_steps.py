@@ -8,7 +8,7 @@ its steps are completed only after a technician is assigned.
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -109,7 +109,7 @@ class FaultedAgain(msgspec.Struct, frozen=True, tag="FaultedAgain"):
 Evidence = DoorMoved | Emptied | SensorsRead | Tested | MotorJogged | CardsMoved | DeckCounted | Returned | FaultedAgain
 
 
-def evidence_of(event: Any) -> Evidence | None:
+def evidence_of(event: object) -> Evidence | None:
     """Return the evidence in an event of a shuffler or shoe; None if there is none."""
     match event:
         case sf.Door() | sh.Door():

@@ -5,7 +5,7 @@ The panel, the CLI, the metrics page and fault reports all show this status.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from firmware_bridge.errors import PitboxError
     from table_controller.controller.box import Box
     from table_controller.controller.controller import Controller
-    from table_controller.controller.slot import Slot
+    from table_controller.controller.slot import AnySlot
     from table_controller.table.core import Table
 
 # The version of the protocol of the control socket; raised when an old client would misunderstand.
@@ -186,11 +186,11 @@ def _phase(box: Box) -> str:
     return "running" if box.cause is None else "halted"
 
 
-def _slot(box: Box, slot: Slot[Any, Any]) -> SlotStatus:
+def _slot(box: Box, slot: AnySlot) -> SlotStatus:
     known = box.controller.table.state.slots[slot.name] if box.controller is not None else None
     hello = slot.driver.reported.hello if slot.driver.reported is not None else None
     port = next(place.port for place in box.plan.slots if place.name == slot.name)
-    state = slot.service.state if known is None else known.state
+    state = box.service_state(slot.name)
     if state == IN_SERVICE and box.cause is not None:
         state = LOCKED  # the machine is good, but the box is locked
     return SlotStatus(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 import msgspec
 
@@ -16,6 +16,7 @@ from firmware_bridge.errors import code_of
 from table_controller.journal import chain
 from table_controller.journal import records as rec
 from table_controller.ledger.money import format_dollars
+from table_controller.table import decisions as de
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -147,25 +148,58 @@ def _finding(d: dict[str, Any]) -> str:
     return f"noted: {d['text']}{about}{rounds}"
 
 
-_DECIDED: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
-    "Command": _command,
-    "Prompt": _prompt,
-    "StateChanged": _moved,
-    "HoldOpened": _irregularity,
-    "RequestRefused": _refused,
-    "PromptClosed": lambda d: f"question {d['id']} " + (f"answered {d['choice']}" if d.get("choice") else "closed"),
-    "HoldCleared": lambda d: f"irregularity {d['hold']} cleared by {d['credential']}",
-    "Deadline": lambda d: f"timer {d['timer']} " + (f"{d['seconds']:g} s" if d.get("seconds") is not None else "off"),
-    "Finding": _finding,
-    "MeterPlay": _meter_play,
-    "MeterSet": _meter_set,
-}
+def _closed(d: dict[str, Any]) -> str:
+    return f"question {d['id']} " + (f"answered {d['choice']}" if d.get("choice") else "closed")
+
+
+def _cleared(d: dict[str, Any]) -> str:
+    return f"irregularity {d['hold']} cleared by {d['credential']}"
+
+
+def _deadline(d: dict[str, Any]) -> str:
+    return f"timer {d['timer']} " + (f"{d['seconds']:g} s" if d.get("seconds") is not None else "off")
+
+
+def _any(d: dict[str, Any]) -> str:
+    """Return the name and the fields of a decision."""
+    return f"{to_words(str(d.get('type', '?')))}: {_details(d)}"
+
+
+def _writer(kind: type[de.Decision]) -> Callable[[dict[str, Any]], str]:
+    """Return what writes a type of decision as text; mypy fails if a type is missing here."""
+    if issubclass(kind, de.Command):
+        return _command
+    if issubclass(kind, de.Prompt):
+        return _prompt
+    if issubclass(kind, de.PromptClosed):
+        return _closed
+    if issubclass(kind, de.StateChanged):
+        return _moved
+    if issubclass(kind, de.HoldOpened):
+        return _irregularity
+    if issubclass(kind, de.HoldCleared):
+        return _cleared
+    if issubclass(kind, de.RequestRefused):
+        return _refused
+    if issubclass(kind, de.Deadline):
+        return _deadline
+    if issubclass(kind, de.Finding):
+        return _finding
+    if issubclass(kind, de.MeterPlay):
+        return _meter_play
+    if issubclass(kind, de.MeterSet):
+        return _meter_set
+    if issubclass(kind, de.WagersReturned | de.BetSettled | de.Booked):
+        return _any  # the entry of a booking is added to its text
+    assert_never(kind)
+
+
+_WRITERS: Final = {kind.__name__: _writer(kind) for kind in rec.DECISIONS}
 
 
 def decision_text(decision: dict[str, Any]) -> str:
-    """Return one decision as text."""
-    kind = str(decision.get("type", "?"))
-    text = _DECIDED[kind](decision) if kind in _DECIDED else f"{to_words(kind)}: {_details(decision)}"
+    """Return one decision as text; a type of another version by its name and fields."""
+    text = _WRITERS.get(str(decision.get("type")), _any)(decision)
     return f"{text} [{entry_text(decision['entry'])}]" if "entry" in decision else text
 
 

@@ -6,7 +6,7 @@ of the core has it.
 
 from __future__ import annotations
 
-from typing import Any, Final, Union
+from typing import Final, get_args
 
 import msgspec
 
@@ -29,15 +29,8 @@ CLOCK: Final = "clock"
 NOTE: Final = "note"
 MIGRATION: Final = "migration"
 
-
-def _below(base: type) -> tuple[Any, ...]:
-    """Return every subtype of a base, direct or not."""
-    children: list[type] = base.__subclasses__()
-    return tuple(subtype for child in children for subtype in (child, *_below(child)))
-
-
-EVENTS: Final = _below(Event)
-DECISIONS: Final = _below(Decision)
+EVENTS: Final[tuple[type[Event], ...]] = get_args(Event)
+DECISIONS: Final[tuple[type[Decision], ...]] = get_args(Decision)
 
 
 class BoxRecord(msgspec.Struct, frozen=True):
@@ -105,18 +98,7 @@ class StepRecord(msgspec.Struct, frozen=True):
 
 _ENCODER: Final = msgspec.json.Encoder()
 _encode = _ENCODER.encode
-
-
-def _decoder() -> msgspec.json.Decoder[Any]:
-    typed = msgspec.defstruct(
-        "Typed",
-        [("event", Union[EVENTS]), ("decisions", list[Union[DECISIONS]])],  # type: ignore[valid-type] # noqa: UP007
-        frozen=True,
-    )
-    return msgspec.json.Decoder(typed)
-
-
-_STEPS: Final = _decoder()
+_STEPS: Final = msgspec.json.Decoder(StepRecord)
 
 
 def current_body(kind: str, body: bytes) -> bytes:
@@ -131,8 +113,7 @@ def encode_step(event: Event, decisions: list[Decision]) -> bytes:
 
 def decode_step(body: bytes) -> StepRecord:
     """Return the event and the decisions of a step's record; msgspec.DecodeError if its types are unknown."""
-    step = _STEPS.decode(current_body(STEP, body))
-    return StepRecord(step.event, step.decisions)
+    return _STEPS.decode(current_body(STEP, body))
 
 
 def encode_body(body: BoxRecord | ClockRecord | Note | MigrationRecord) -> bytes:

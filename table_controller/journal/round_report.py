@@ -14,7 +14,7 @@ from table_controller.journal import records as rec
 from table_controller.journal.accounts import last_round_before_begin
 from table_controller.journal.later_records import ROUND_OPENED, add_later_records, where_retired
 from table_controller.ledger.money import format_dollars
-from table_controller.rulebook import OUTCOMES, TRIGGERS
+from table_controller.rulebook import GAMES, OUTCOMES, TRIGGERS, edition
 from table_controller.table.dealing import place_of_position
 from table_controller.table.starting_position import position_of_total
 
@@ -143,7 +143,7 @@ class RoundReport:
         seats = list(range(1, self.terms["seats"] + 1)) if self.terms["all_places"] else sorted(self._seats)
         places = [*seats, *([0] if self.terms["dealer_hand"] else [])]
         if self._position is None:
-            return None if self.terms["game"] in ("asia_poker", "face_up_pai_gow") else places
+            return None if _begins_at_position(self.terms["game"]) else places
         first = places.index(place_of_position(self._position)) if place_of_position(self._position) in places else 0
         return places[first:] + places[:first]
 
@@ -359,6 +359,11 @@ class RoundReport:
             if lines:
                 text += ["", title, *(f"  {each}" for each in lines)]
         return [*text, "", "Result", f"  {self.end}"]
+
+
+def _begins_at_position(game: str) -> bool:
+    """Whether the deal of a game begins at a starting position; of a game unknown here it begins at the far left."""
+    return game in GAMES and edition(game).deal.begins == "starting_position"
 
 
 def _count(cards: int) -> str:

@@ -9,27 +9,33 @@ import asyncio
 import logging
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
 from devices.driver_events import LinkUp
 from devices.edge_log import EDGE_LOG
+from devices.kinds import CardPathDriver
 from firmware_bridge.errors import PitboxError
 from table_controller.diagnosis import evidence
-from table_controller.diagnosis.card_paths import PATHS
 from table_controller.diagnosis.fault_report import FaultReport, MotionEnd, TransitsAtFault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable, Coroutine
 
-    from devices.kinds import Kind
+    from devices.kinds import AnyDriver, AnyKind, DriverEvent
+    from devices.shoe import messages as sh
+    from devices.shuffler import messages as sf
     from firmware_bridge.messages import DeviceHello
     from table_controller.diagnosis.fault_report import MachineHalt
     from table_controller.diagnosis.fault_report_store import FaultReportStore
     from table_controller.maintenance.frame_ring import FrameRing
 
+    Sensors = sf.Sensors | sh.Sensors
+    Transits = sf.Transits | sh.Transits
+
 log = logging.getLogger(__name__)
+_Answer = TypeVar("_Answer")
 
 # How many earlier motions a report includes.
 _ENDS: Final = 8
@@ -43,8 +49,8 @@ class FaultRecorder:
     def __init__(
         self,
         slot: str,
-        kind: Kind[Any, Any],
-        driver: Any,
+        kind: AnyKind,
+        driver: AnyDriver,
         ring: FrameRing,
         store: FaultReportStore | None = None,
         *,
@@ -54,7 +60,7 @@ class FaultRecorder:
         on_closed: Callable[[FaultReport], None] | None = None,
     ) -> None:
         """`threads`: write in a thread, for real disks. `on_closed` gets a report when it is closed."""
-        assert kind.name in PATHS, f"a {kind.name} has no card path"
+        assert isinstance(driver, CardPathDriver), f"a {kind.name} has no card path"
         self.ring = ring
         self.reports: deque[FaultReport] = deque(maxlen=_ENDS)  # the newest complete ones
         self._slot, self._kind, self._driver, self._keep = slot, kind, driver, store
@@ -74,7 +80,7 @@ class FaultRecorder:
         """Whether a fault is being recorded."""
         return self._open is not None
 
-    def handle_device_event(self, event: Any) -> None:
+    def handle_device_event(self, event: DriverEvent) -> None:
         """Handle an event of the driver, in order."""
         if isinstance(event, self._kind.telemetry_events):
             self._view = self._kind.fold(self._view, event)
@@ -101,12 +107,12 @@ class FaultRecorder:
             return self._path_reported or self._power_reported or self.is_recording or state in _HALTED
         return halt.what == "power_lost" and self._power_reported
 
-    def _halted(self, event: Any, halt: MachineHalt) -> None:
+    def _halted(self, event: DriverEvent, halt: MachineHalt) -> None:
         if self._open is not None:  # the same fault continues
             self._open = msgspec.structs.replace(self._open, halts=(*self._open.halts, halt))
             return
         name, facts = self._kind.name, dict(self._facts())
-        account = evidence.account_of(name, self._view, event, self._hello, facts.pop("expected", None))
+        account = evidence.account_of(self._view, event, self._hello, facts.pop("expected", None))
         self._open = FaultReport(
             at_ns=self._wall_ns(),
             machine=evidence.machine_of(self._slot, name, self._hello),
@@ -124,22 +130,22 @@ class FaultRecorder:
 
     # --- questions to the machine -------------------------------------------------------------------------------------
 
-    def _start(self, what: Any) -> None:
+    def _start(self, what: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(what)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def _read_history(self) -> None:
         """Ask a machine that has stopped for its transit times and its status: a replay can begin there."""
-        transits = await self._ask("transits")
-        await self._ask("status")
+        transits: Transits | None = await self._ask(self._driver.transits())
+        await self._ask(self._driver.status())
         if transits is not None and self._open is None:
             self._history = evidence.times_of(self._kind.name, transits.segments)
 
-    async def _ask(self, question: str) -> Any:
-        """Ask the machine; return None if it does not answer."""
+    async def _ask(self, question: Awaitable[_Answer]) -> _Answer | None:
+        """Wait for the answer of the machine; return None if it does not answer."""
         try:
-            return await getattr(self._driver, question)()
+            return await question
         except PitboxError:
             return None
 
@@ -157,8 +163,9 @@ class FaultRecorder:
         name = self._kind.name
         answers: dict[str, Any] = {}
         capable = self._hello is not None and EDGE_LOG in self._hello.capabilities
-        trail = await self._ask("edge_log") if capable else None
-        sensors, transits = await self._ask("sensors"), await self._ask("transits")
+        trail = await self._ask(self._driver.edge_log()) if capable else None
+        sensors: Sensors | None = await self._ask(self._driver.sensors())
+        transits: Transits | None = await self._ask(self._driver.transits())
         assert self._open is not None, "only this method closes it"
         blocked = self._open.halt.what == "path_blocked"
         if blocked and trail is not None and trail.halted_us is not None:

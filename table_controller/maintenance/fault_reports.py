@@ -29,6 +29,7 @@ from table_controller.table.decisions import Prompt
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from devices.kinds import AnyView, DriverEvent
     from table_controller.controller.box import Box
     from table_controller.controller.controller import DurableStep
 
@@ -141,7 +142,7 @@ class FaultReports:
 
     # --- events of machines -------------------------------------------------------------------------------------------
 
-    def _on_device_event(self, name: str, event: Any) -> None:
+    def _on_device_event(self, name: str, event: DriverEvent) -> None:
         freezer = self._freezers.get(name)
         if freezer is None:
             return
@@ -167,6 +168,6 @@ def _unpin(store: files.FaultReportStore, number: int) -> None:
     store.pin(number, pinned=False)
 
 
-def _state_name(view: Any) -> str:
+def _state_name(view: AnyView) -> str:
     state = getattr(view, "state", None)
     return "" if state is None else str(getattr(state, "name", state)).lower()

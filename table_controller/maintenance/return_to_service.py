@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from devices.kinds import CardPathDriver
 from firmware_bridge.errors import BadFaultReport, BadRequest, NotAllowed, PitboxError, StepRefused
 from table_controller.controller.service_command_ids import ServiceCommandIds
 from table_controller.diagnosis import evidence
@@ -151,7 +152,6 @@ class ReturnsToService:
         """
         controller = self._box.controller
         if controller is not None and not self._box.is_stopping and self.is_in_service(name):
-            self._box.slots[name].service.apply_trigger("fault", unsettled=False)
             controller.submit(ev.SlotChanged(name, "fault"))
 
     # --- steps --------------------------------------------------------------------------------------------------------
@@ -312,6 +312,7 @@ class ReturnsToService:
         match step:
             case st.ReturnStep.PATH_EMPTY:
                 slot = self._box.slots[procedure.began.slot]
+                assert isinstance(slot.driver, CardPathDriver), "only machines with a card path have this step"
                 sensors = await slot.driver.sensors()
                 return st.sensors_read(evidence.levels_of(slot.kind.name, sensors.levels))
             case st.ReturnStep.COUNT if cards is not None:

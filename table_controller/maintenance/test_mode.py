@@ -70,7 +70,6 @@ class TestMode:
         await controller.note_and_wait(rec.Note("service", "begin_test: ordered", who=who, slot=slot))
         self._check(slot)
         self._box.testing[slot] = NO_FAULT_REPORT
-        self._box.slots[slot].service.apply_trigger("doubt", unsettled=False)
         controller.submit(
             ev.ReturnStepChanged(slot, NO_FAULT_REPORT, _STEP + (_MODE + mode if mode else ""), testing=True)
         )

@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
+from devices.kinds import CardPathDriver
 from devices.shoe import messages as shoe
 from devices.shuffler import messages as shuffler
 from firmware_bridge.decode_errors import UNDECODABLE
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from enum import IntEnum
     from pathlib import Path
 
-    from devices.driver import Driver
+    from devices.kinds import AnyDriver, DriverEvent
     from devices.path_telemetry import OpticalLevel, TransitTimes
     from table_controller.config import TableConfig
     from table_controller.controller.box import Box
@@ -212,7 +213,7 @@ class WearMonitor:
     """Follows the machines that move cards. `take` gets every event of a driver, after the slot."""
 
     def __init__(
-        self, drivers: Mapping[str, Driver], book: WearStore, on_warning: Callable[[WearWarning], None]
+        self, drivers: Mapping[str, AnyDriver], book: WearStore, on_warning: Callable[[WearWarning], None]
     ) -> None:
         self._drivers = drivers
         self._book = book
@@ -220,7 +221,7 @@ class WearMonitor:
         self._warned: dict[str, set[tuple[str, str]]] = {}
         self._asking: dict[str, asyncio.Task[None]] = {}
 
-    def handle_device_event(self, slot: str, event: Any) -> None:
+    def handle_device_event(self, slot: str, event: DriverEvent) -> None:
         """Ask a machine that has just stopped, unless a question is open."""
         if isinstance(event, _AFTER) and slot.partition(".")[0] in PARTS and slot not in self._asking:
             task = self._asking[slot] = asyncio.get_running_loop().create_task(self._ask(slot))
@@ -234,7 +235,8 @@ class WearMonitor:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _ask(self, slot: str) -> None:
-        driver: Any = self._drivers[slot]
+        driver = self._drivers[slot]
+        assert isinstance(driver, CardPathDriver), f"a {driver.name} has no card path"
         try:
             transits, sensors = await driver.transits(), await driver.sensors()
             reported = await driver.ready()

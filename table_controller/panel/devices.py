@@ -15,10 +15,11 @@ from table_controller.maintenance.service_calls import BEGIN_TEST, LEAVE_TEST, p
 from table_controller.panel.labels import sentence, service_text
 
 if TYPE_CHECKING:
+    from devices.driver_events import DeviceView
     from firmware_bridge.errors import PitboxError
     from table_controller.controller.box import Box
     from table_controller.controller.kinds.controller_kind import ServiceOrder
-    from table_controller.controller.slot import Slot
+    from table_controller.controller.slot import AnySlot
     from table_controller.table.core import Table
     from table_controller.table.decisions import DenialReason
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 def devices(box: Box, table: Table | None) -> list[dict[str, Any]]:
     """Return every machine, with why it cannot be used and what a technician may order."""
     return [
-        _device(slot, table)
+        _device(slot, box.service_state(name), table)
         | {
             "testing": box.testing.get(name),
             "orders": [_order(each) for each in possible_orders(box, name)],
@@ -68,9 +69,8 @@ def _argument(name: str, kind: type) -> dict[str, Any]:
     return {"name": name, "kind": "number"}
 
 
-def _device(slot: Slot[Any, Any], table: Table | None) -> dict[str, Any]:
+def _device(slot: AnySlot, state: str, table: Table | None) -> dict[str, Any]:
     known = None if table is None else table.state.slots.get(slot.name)
-    state = slot.service.state if known is None else known.state
     reported = slot.driver.reported
     hello = None if reported is None else reported.hello
     return {
@@ -103,12 +103,12 @@ def error_view(error: PitboxError | None) -> dict[str, str] | None:
     return {"code": error.code, "text": str(error), "title": "" if entry is None else entry.title, "act": act}
 
 
-def _doing(slot: Slot[Any, Any]) -> str:
+def _doing(slot: AnySlot) -> str:
     state = getattr(slot.view, "state", None)
     return "" if state is None else to_words(state.name if hasattr(state, "name") else str(state))
 
 
-def _path(view: Any, table: Table) -> list[tuple[str, str]]:
+def _path(view: DeviceView, table: Table) -> list[tuple[str, str]]:
     """Return the card path as styled pieces of text; empty for machines without one."""
     if isinstance(view, ShufflerView):
         return draw_path(view, table.context.edition.cards.count)
@@ -117,7 +117,7 @@ def _path(view: Any, table: Table) -> list[tuple[str, str]]:
     return []
 
 
-def _link(slot: Slot[Any, Any]) -> dict[str, Any]:
+def _link(slot: AnySlot) -> dict[str, Any]:
     """Return the counters of the link, and its round-trip time (ms)."""
     link = slot.driver.link
     if link is None:

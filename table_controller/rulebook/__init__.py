@@ -1,4 +1,4 @@
-"""The rules as data: five chapters as dated editions, and the lookups over them.
+"""The rules as data: each chapter as a dated edition, and the lookups over them.
 
 edition(game)                              facts and irregularities of a game
 rulings(edition, trigger, phase, facts)    what the rule orders
@@ -14,6 +14,7 @@ Import `cards`, `hands`, `settlement` and `payback` by name: ranking of hands, s
 from table_controller.rulebook.irregularity_rows import Choice, Conditions, Facts, IrregularityRow, NumberReference
 from table_controller.rulebook.loader import edition
 from table_controller.rulebook.lookup import DEFAULT_READING, Ruling, default_ruling, find_ruling, order_by_precedence
+from table_controller.rulebook.registry import CHAPTERS, GAMES
 from table_controller.rulebook.schema import Edition
 from table_controller.rulebook.submission import Submission, check_submission, default_submission
 from table_controller.rulebook.texts import (
@@ -33,7 +34,6 @@ from table_controller.rulebook.texts import (
 from table_controller.rulebook.vocabulary import (
     DECK_OUTCOMES,
     EVIDENCE,
-    GAMES,
     OUTCOMES,
     PHASES,
     TRIGGERS,
@@ -44,6 +44,7 @@ from table_controller.rulebook.vocabulary import (
 )
 
 __all__ = [
+    "CHAPTERS",
     "DECK_OUTCOMES",
     "DEFAULT_READING",
     "ENFORCEMENT",

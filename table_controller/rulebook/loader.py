@@ -5,32 +5,28 @@ from __future__ import annotations
 import tomllib
 from functools import cache, reduce
 from hashlib import blake2s
-from importlib.resources import files
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from firmware_bridge.errors import BadRulebook
+from table_controller.rulebook.registry import CHAPTERS, EDITION, read
 from table_controller.rulebook.schema import Edition
 from table_controller.rulebook.validation import objections
-from table_controller.rulebook.vocabulary import GAMES
 
 if TYPE_CHECKING:
     from table_controller.rulebook.irregularity_rows import NumberReference
-
-CHAPTERS: Final = dict(zip(GAMES, ("575", "680a", "686a", "687a", "688a"), strict=True))
 
 
 @cache
 def edition(game: str) -> Edition:
     """Return a game's edition; KeyError for a game that is not one of GAMES."""
-    return parse(read(f"{CHAPTERS[game]}/edition.toml"))
-
-
-def read(name: str) -> bytes:
-    """Return one data file."""
-    return files("table_controller.rulebook").joinpath("data", *name.split("/")).read_bytes()
+    chapter = CHAPTERS[game]
+    loaded = parse(read(f"{chapter}/{EDITION}"))
+    if loaded.chapter != chapter:
+        raise BadRulebook(f"{chapter}/{EDITION} is the edition of chapter {loaded.chapter}")
+    return loaded
 
 
 def parse(data: bytes) -> Edition:

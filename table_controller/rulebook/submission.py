@@ -15,7 +15,7 @@ import msgspec
 
 from firmware_bridge.errors import BadSubmission
 from table_controller.rulebook.cards import RANKS
-from table_controller.rulebook.games.house_ways import HOUSE_WAYS
+from table_controller.rulebook.game_rules import game_rules
 from table_controller.rulebook.hands.house_way import turning_ranks
 from table_controller.rulebook.texts import paytables
 from table_controller.rulebook.vocabulary import DealingName, ShufflerFact
@@ -259,7 +259,7 @@ def _settings(edition: Edition, stated: Submission) -> Iterator[str]:
     for choice in ("mid_shoe_entry_ban", "start_marker", "wheel_lowest_straight_flush", "wheel_lowest_straight"):
         if getattr(stated, choice) and choice not in edition.submission_choices:
             yield f"{choice} is not a choice in {edition.title}"
-    policies = HOUSE_WAYS.get(edition.game, {})
+    policies = game_rules(edition.game).house_ways
     if stated.house_way is not None and stated.house_way not in policies:
         names = " or ".join(policies)
         allowed = f"the dealer sets by {names} ({edition.chapter}.11(c))" if policies else "the dealer sets no hands"
@@ -345,7 +345,7 @@ def _completed(edition: Edition, stated: Submission) -> Submission:
     )
     return msgspec.structs.replace(
         stated,
-        house_way=stated.house_way or next(iter(HOUSE_WAYS.get(edition.game, {})), None),
+        house_way=stated.house_way or next(iter(game_rules(edition.game).house_ways), None),
         paytables=MappingProxyType(tables),
         settings=MappingProxyType(settings | dict(stated.settings)),
         least_wagers_cents=MappingProxyType(dict(stated.least_wagers_cents)),

@@ -10,7 +10,8 @@ from typing import Final, Literal, TypeVar
 import msgspec
 
 from firmware_bridge.errors import BadRulebook
-from table_controller.rulebook.loader import CHAPTERS, read
+from table_controller.rulebook.loader import edition
+from table_controller.rulebook.registry import CHAPTERS, read
 from table_controller.rulebook.vocabulary import OUTCOMES, TRIGGERS, Outcome
 
 EnforcedBy = Literal["device", "prompt", "compute", "record", "outside"]
@@ -23,6 +24,8 @@ ENFORCEMENT: Final[dict[Enforcement, str]] = {
     "outside": "not done by this software: beyond the box, or a matter of records",
     "not yet": "not done, or only in part",
 }
+# The condition whose values are also the names of the edition's optional wagers.
+OPTION: Final = "option"
 T = TypeVar("T")
 
 
@@ -132,7 +135,7 @@ def clauses(game: str) -> tuple[Clause, ...]:
     """Return every duty of a game in the order of the text."""
     name = f"{CHAPTERS[game]}/clauses.toml"
     entries = _read(name, _RulebookFile).clauses
-    _refuse(name, [problem for clause in entries for problem in _clause_objections(clause, CHAPTERS[game])])
+    _refuse(name, [problem for clause in entries for problem in _clause_objections(clause, game)])
     _refuse(name, _twice([clause.id for clause in entries]))
     return entries
 
@@ -149,24 +152,29 @@ def paytables(game: str) -> tuple[Paytable, ...]:
 
 @cache
 def readings() -> dict[str, ClauseReading]:
-    """Return every reading by its id."""
-    entries = _read("readings.toml", _RulebookFile).readings
-    _refuse("readings.toml", _twice([reading.id for reading in entries]))
-    return {reading.id: reading for reading in entries}
+    """Return every reading by its id: those of several chapters, then those of each chapter."""
+    known: dict[str, ClauseReading] = {}
+    for name in ("readings.toml", *(f"{chapter}/readings.toml" for chapter in CHAPTERS.values())):
+        entries = _read(name, _RulebookFile).readings
+        _refuse(name, _twice([*known, *(reading.id for reading in entries)]))
+        known |= {reading.id: reading for reading in entries}
+    return known
 
 
 @cache
-def _enforcements() -> Mapping[str, Enforcement]:
-    name = "enforcement.toml"
+def _enforcements(game: str) -> Mapping[str, Enforcement]:
+    name = f"{CHAPTERS[game]}/enforcement.toml"
     entries = _read(name, _Enforcements).clauses
-    missing = [f"{id_} is missing" for id_ in _by_id() if id_ not in entries]
-    _refuse(name, missing + [f"there is no clause {id_}" for id_ in entries if id_ not in _by_id()])
+    ids = [clause.id for clause in clauses(game)]
+    missing = [f"{id_} is missing" for id_ in ids if id_ not in entries]
+    _refuse(name, missing + [f"there is no clause {id_}" for id_ in entries if id_ not in ids])
     return entries
 
 
 def enforcement(clause_id: str) -> Enforcement:
     """Return how the box handles a clause; KeyError if there is none of this id."""
-    return _enforcements()[clause_id]
+    by_chapter = {chapter: game for game, chapter in CHAPTERS.items()}
+    return _enforcements(by_chapter[clause_id.partition(".")[0]])[clause_id]
 
 
 def clause(clause_id: str) -> Clause:
@@ -203,8 +211,9 @@ def _twice(ids: list[str]) -> list[str]:
     return [f"{id_} appears twice" for id_ in dict.fromkeys(ids) if ids.count(id_) > 1]
 
 
-def _clause_objections(item: Clause, chapter: str) -> list[str]:
-    known = clause_vocabulary()
+def _clause_objections(item: Clause, game: str) -> list[str]:
+    known, chapter = clause_vocabulary(), CHAPTERS[game]
+    wagers = [wager.name for wager in edition(game).wagers if wager.option]
     problems = [] if item.id.startswith(f"{chapter}.") else [f"{item.id} is not of chapter {chapter}"]
     if item.kind not in known.kind:
         problems.append(f"{item.id}: there is no kind {item.kind}")
@@ -215,7 +224,8 @@ def _clause_objections(item: Clause, chapter: str) -> list[str]:
     problems += [f"{item.id}: there is no reading {name}" for name in item.see if name not in readings()]
     for condition, values in item.applies_when.items():
         allowed = known.applies_when.get(condition)
-        if allowed is None or not set(values) <= set(allowed.values):
+        possible = {*allowed.values, *(wagers if condition == OPTION else ())} if allowed else set()
+        if not set(values) <= possible:
             problems.append(f"{item.id}: applies_when {condition} cannot be {', '.join(values)}")
     return problems
 

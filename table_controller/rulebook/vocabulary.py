@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-GAMES: Final = ("asia_poker", "saigon_5_card", "over_under", "dj_wild", "face_up_pai_gow")
-
 Phase = Literal[
     "idle", "betting", "no_more_bets", "locked", "starting_position", "dealing", "stub_check", "playing", "settling",
     "complete",

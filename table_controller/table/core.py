@@ -5,7 +5,8 @@ Deterministic; it does no I/O and reads no clock.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, TypeVar, assert_never, get_args
 
 import msgspec
 
@@ -36,7 +37,7 @@ from table_controller.table.decisions import Prompt
 from table_controller.table.state import SlotState, TableState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from table_controller.rulebook import Edition, Submission
     from table_controller.table.decisions import Actuation, Decision, DenialReason, Order
@@ -218,58 +219,155 @@ def _dealer_changed(c: Context, event: ev.DealerChanged) -> None:
     c.state.burn_dealer = c.edition.burn.per_dealer
 
 
-_HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
-    ev.DeckReceived: deck_opening.on_deck_received,
-    ev.OpenRound: betting.on_open_round,
-    ev.NoMoreBets: betting.on_no_more_bets,
-    ev.Answer: _answer,
-    ev.IrregularityReported: orders.on_irregularity_reported,
-    ev.Ordered: orders.on_ordered,
-    ev.DealerChanged: _dealer_changed,
-    ev.SlotOrdered: service.on_slot_ordered,
-    ev.MeterCorrected: meter_adjustments.on_meter_corrected,
-    ev.MeterReset: meter_adjustments.on_meter_reset,
-    ev.MeterParameters: meter_adjustments.on_meter_parameters,
-    ev.MeterClosed: meter_adjustments.on_meter_closed,
-    ev.MeterOpened: meter_adjustments.on_meter_opened,
-    ev.OverflowTransferred: meter_adjustments.on_overflow_transferred,
-    ev.DeviceEnrolled: enrollment.on_device_enrolled,
-    ev.KeysRevoked: enrollment.on_keys_revoked,
-    ev.SignShown: meter_visibility.on_sign_shown,
-    ev.SlotChanged: service.on_slot_changed,
-    ev.ReturnStepChanged: service.on_return_step_changed,
-    ev.CardsInserted: shuffling.on_cards_inserted,
-    ev.IntakeEmptied: shuffling.on_intake_emptied,
-    ev.CardsBehindGate: shuffling.on_cards_behind_gate,
-    ev.ShuffleEnded: shuffling.on_shuffle_ended,
-    ev.ShuffleFailed: shuffling.on_shuffle_failed,
-    ev.DeckGivenOut: shuffling.on_deck_given_out,
-    ev.DiscardsTakenIn: shuffling.on_discards_taken_in,
-    ev.ShoeLoaded: shuffling.on_shoe_loaded,
-    ev.ShoeEmpty: shuffling.on_shoe_empty,
-    ev.StackOut: dealing.on_stack_out,
-    ev.StackTaken: dealing.on_stack_taken,
-    ev.CardsDrawn: dealing.on_cards_drawn,
-    ev.StubOut: stub.on_stub_out,
-    ev.ShoeFault: dealing.on_shoe_fault,
-    ev.FaceUpSeen: dealing.on_face_up_seen,
-    ev.CoverCardOut: cutting.on_cover_card_out,
-    ev.DiceOpened: starting_position.on_dice_opened,
-    ev.DiceRead: starting_position.on_dice_read,
-    ev.NoRollReported: starting_position.on_no_roll_reported,
-    ev.NumberDrawn: starting_position.on_number_drawn,
-    ev.ButtonSeen: starting_position.on_button_seen,
-    ev.BetSensed: betting.on_bet_sensed,
-    ev.SeatLatched: betting.on_seat_latched,
-    ev.EarlierLatchReported: betting.on_earlier_latch_reported,
-    ev.SeatLockRefused: betting.on_seat_lock_refused,
-    ev.LateBet: betting.on_late_bet,
-    ev.CommandEnded: service.on_command_ended,
-    ev.Due: _due,
-    ev.BoxStarted: restart.on_box_started,
-    ev.BoxHalted: restart.on_box_halted,
-    ev.CopyAwaited: second_copy.on_copy_awaited,
-    ev.CopyReached: second_copy.on_copy_reached,
-    ev.CopyDamaged: second_copy.on_copy_damaged,
-    ev.CopyAbsenceConfirmed: second_copy.on_copy_absence_confirmed,
-}
+# mypy proves that each function below has a case for every event of its union: `assert_never` fails if one is missing.
+# They run once for each type of event, when this file is imported.
+
+_Handler = Callable[[Context, Any], None]
+_E = TypeVar("_E")
+
+
+def _typed(_kind: type[_E], handler: Callable[[Context, _E], None]) -> _Handler:
+    """Return a handler; mypy proves that it handles this type of event."""
+    return handler
+
+
+def _person_handler(kind: type[ev.PersonEvent]) -> _Handler:  # noqa: C901, PLR0912 - a short case each
+    """Return the handler of one type of event: what people enter."""
+    if issubclass(kind, ev.DeckReceived):
+        return _typed(kind, deck_opening.on_deck_received)
+    if issubclass(kind, ev.OpenRound):
+        return _typed(kind, betting.on_open_round)
+    if issubclass(kind, ev.NoMoreBets):
+        return _typed(kind, betting.on_no_more_bets)
+    if issubclass(kind, ev.Answer):
+        return _typed(kind, _answer)
+    if issubclass(kind, ev.IrregularityReported):
+        return _typed(kind, orders.on_irregularity_reported)
+    if issubclass(kind, ev.Ordered):
+        return _typed(kind, orders.on_ordered)
+    if issubclass(kind, ev.DealerChanged):
+        return _typed(kind, _dealer_changed)
+    if issubclass(kind, ev.SlotOrdered):
+        return _typed(kind, service.on_slot_ordered)
+    if issubclass(kind, ev.MeterCorrected):
+        return _typed(kind, meter_adjustments.on_meter_corrected)
+    if issubclass(kind, ev.MeterReset):
+        return _typed(kind, meter_adjustments.on_meter_reset)
+    if issubclass(kind, ev.MeterParameters):
+        return _typed(kind, meter_adjustments.on_meter_parameters)
+    if issubclass(kind, ev.MeterClosed):
+        return _typed(kind, meter_adjustments.on_meter_closed)
+    if issubclass(kind, ev.MeterOpened):
+        return _typed(kind, meter_adjustments.on_meter_opened)
+    if issubclass(kind, ev.OverflowTransferred):
+        return _typed(kind, meter_adjustments.on_overflow_transferred)
+    if issubclass(kind, ev.DeviceEnrolled):
+        return _typed(kind, enrollment.on_device_enrolled)
+    if issubclass(kind, ev.KeysRevoked):
+        return _typed(kind, enrollment.on_keys_revoked)
+    assert_never(kind)
+
+
+def _card_handler(kind: type[ev.CardEvent]) -> _Handler:  # noqa: C901, PLR0912 - a short case each
+    """Return the handler of one type of event: what shufflers and shoes report."""
+    if issubclass(kind, ev.CardsInserted):
+        return _typed(kind, shuffling.on_cards_inserted)
+    if issubclass(kind, ev.CardsBehindGate):
+        return _typed(kind, shuffling.on_cards_behind_gate)
+    if issubclass(kind, ev.IntakeEmptied):
+        return _typed(kind, shuffling.on_intake_emptied)
+    if issubclass(kind, ev.ShuffleEnded):
+        return _typed(kind, shuffling.on_shuffle_ended)
+    if issubclass(kind, ev.ShuffleFailed):
+        return _typed(kind, shuffling.on_shuffle_failed)
+    if issubclass(kind, ev.DeckGivenOut):
+        return _typed(kind, shuffling.on_deck_given_out)
+    if issubclass(kind, ev.DiscardsTakenIn):
+        return _typed(kind, shuffling.on_discards_taken_in)
+    if issubclass(kind, ev.ShoeLoaded):
+        return _typed(kind, shuffling.on_shoe_loaded)
+    if issubclass(kind, ev.ShoeEmpty):
+        return _typed(kind, shuffling.on_shoe_empty)
+    if issubclass(kind, ev.StackOut):
+        return _typed(kind, dealing.on_stack_out)
+    if issubclass(kind, ev.StackTaken):
+        return _typed(kind, dealing.on_stack_taken)
+    if issubclass(kind, ev.CardsDrawn):
+        return _typed(kind, dealing.on_cards_drawn)
+    if issubclass(kind, ev.StubOut):
+        return _typed(kind, stub.on_stub_out)
+    if issubclass(kind, ev.ShoeFault):
+        return _typed(kind, dealing.on_shoe_fault)
+    if issubclass(kind, ev.FaceUpSeen):
+        return _typed(kind, dealing.on_face_up_seen)
+    if issubclass(kind, ev.CoverCardOut):
+        return _typed(kind, cutting.on_cover_card_out)
+    assert_never(kind)
+
+
+def _device_handler(kind: type[ev.DeviceEvent]) -> _Handler:  # noqa: PLR0912 - a short case each
+    """Return the handler of one type of event: what other devices report."""
+    if issubclass(kind, ev.SlotChanged):
+        return _typed(kind, service.on_slot_changed)
+    if issubclass(kind, ev.ReturnStepChanged):
+        return _typed(kind, service.on_return_step_changed)
+    if issubclass(kind, ev.DiceRead):
+        return _typed(kind, starting_position.on_dice_read)
+    if issubclass(kind, ev.DiceOpened):
+        return _typed(kind, starting_position.on_dice_opened)
+    if issubclass(kind, ev.NoRollReported):
+        return _typed(kind, starting_position.on_no_roll_reported)
+    if issubclass(kind, ev.NumberDrawn):
+        return _typed(kind, starting_position.on_number_drawn)
+    if issubclass(kind, ev.ButtonSeen):
+        return _typed(kind, starting_position.on_button_seen)
+    if issubclass(kind, ev.BetSensed):
+        return _typed(kind, betting.on_bet_sensed)
+    if issubclass(kind, ev.SeatLatched):
+        return _typed(kind, betting.on_seat_latched)
+    if issubclass(kind, ev.EarlierLatchReported):
+        return _typed(kind, betting.on_earlier_latch_reported)
+    if issubclass(kind, ev.SeatLockRefused):
+        return _typed(kind, betting.on_seat_lock_refused)
+    if issubclass(kind, ev.LateBet):
+        return _typed(kind, betting.on_late_bet)
+    if issubclass(kind, ev.SignShown):
+        return _typed(kind, meter_visibility.on_sign_shown)
+    assert_never(kind)
+
+
+def _box_handler(kind: type[ev.BoxEvent]) -> _Handler:
+    """Return the handler of one type of event: what the box reports."""
+    if issubclass(kind, ev.CommandEnded):
+        return _typed(kind, service.on_command_ended)
+    if issubclass(kind, ev.Due):
+        return _typed(kind, _due)
+    if issubclass(kind, ev.BoxStarted):
+        return _typed(kind, restart.on_box_started)
+    if issubclass(kind, ev.BoxHalted):
+        return _typed(kind, restart.on_box_halted)
+    if issubclass(kind, ev.CopyAwaited):
+        return _typed(kind, second_copy.on_copy_awaited)
+    if issubclass(kind, ev.CopyReached):
+        return _typed(kind, second_copy.on_copy_reached)
+    if issubclass(kind, ev.CopyDamaged):
+        return _typed(kind, second_copy.on_copy_damaged)
+    if issubclass(kind, ev.CopyAbsenceConfirmed):
+        return _typed(kind, second_copy.on_copy_absence_confirmed)
+    assert_never(kind)
+
+
+def _handler(kind: type[ev.Event]) -> _Handler:
+    """Return the handler of one type of event."""
+    if issubclass(kind, ev.PersonEvent):
+        return _person_handler(kind)
+    if issubclass(kind, ev.CardEvent):
+        return _card_handler(kind)
+    if issubclass(kind, ev.DeviceEvent):
+        return _device_handler(kind)
+    if issubclass(kind, ev.BoxEvent):
+        return _box_handler(kind)
+    assert_never(kind)
+
+
+_HANDLERS: Final[dict[type, _Handler]] = {kind: _handler(kind) for kind in get_args(ev.Event)}

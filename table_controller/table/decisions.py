@@ -1,6 +1,6 @@
 """Every decision that a step can return: commands to devices, prompts to people, timers, findings.
 
-The controller carries them out.
+The controller carries them out. `Decision` is the closed union of them; mypy fails where a case of it is missing.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class DenialReason(msgspec.Struct, frozen=True):
     evidence: str
 
 
-class Decision(msgspec.Struct, frozen=True, tag=True):
+class BaseDecision(msgspec.Struct, frozen=True, tag=True):
     """Base of all decisions; journaled with the event that caused them."""
 
 
-class Command(Decision, frozen=True):
+class Command(BaseDecision, frozen=True):
     """A command to a device. `safe`: sent at once; else sent after it is durable and permitted again."""
 
     id: int
@@ -49,7 +49,7 @@ class Command(Decision, frozen=True):
     safe: bool = False
 
 
-class Prompt(Decision, frozen=True):
+class Prompt(BaseDecision, frozen=True):
     """A question to a person. Only `choices` are answers; the first needs a number (`number`) or seats (`seats`)."""
 
     id: int
@@ -68,35 +68,35 @@ class Prompt(Decision, frozen=True):
     evidence: tuple[str, ...] = ()  # what the person confirms by the answer, in the rulebook's words
 
 
-class PromptClosed(Decision, frozen=True):
+class PromptClosed(BaseDecision, frozen=True):
     """A prompt was answered, or is no longer needed."""
 
     id: int
     choice: str | None = None
 
 
-class RequestRefused(Decision, frozen=True):
+class RequestRefused(BaseDecision, frozen=True):
     """A request was refused, with every reason."""
 
     what: str
     reasons: tuple[DenialReason, ...]
 
 
-class Deadline(Decision, frozen=True):
+class Deadline(BaseDecision, frozen=True):
     """Send `Due(timer)` after so many seconds; setting a timer again restarts it, None cancels it."""
 
     timer: str
     seconds: float | None
 
 
-class StateChanged(Decision, frozen=True):
+class StateChanged(BaseDecision, frozen=True):
     """The round, a deck, a slot, the progressive or a hit changed its state."""
 
     what: str
     state: str
 
 
-class HoldOpened(Decision, frozen=True):
+class HoldOpened(BaseDecision, frozen=True):
     """A hold opened for an irregularity: the outcomes that the ruling orders, and its clauses."""
 
     hold: int
@@ -108,14 +108,14 @@ class HoldOpened(Decision, frozen=True):
     seat: int | None = None
 
 
-class HoldCleared(Decision, frozen=True):
+class HoldCleared(BaseDecision, frozen=True):
     """A hold ended: its steps are done, and `credential` acknowledged it."""
 
     hold: int
     credential: str
 
 
-class Finding(Decision, frozen=True):
+class Finding(BaseDecision, frozen=True):
     """A fact that people must be able to look up later: affected rounds, a missing card, a migrated card."""
 
     kind: str
@@ -124,7 +124,7 @@ class Finding(Decision, frozen=True):
     rounds: tuple[int, ...] = ()
 
 
-class WagersReturned(Decision, frozen=True):
+class WagersReturned(BaseDecision, frozen=True):
     """All wagers of a void round are returned, except those still settled; with `seat`, those of one hand.
 
     For one hand, the wagers in `kept` are collected, not returned (O9).
@@ -140,7 +140,7 @@ class WagersReturned(Decision, frozen=True):
 # --- money ------------------------------------------------------------------------------------------------------------
 
 
-class Booked(Decision, frozen=True):
+class Booked(BaseDecision, frozen=True):
     """Money moved. Base of every decision that moves money, so that their entries are the whole book."""
 
     entry: MoneyEntry
@@ -163,7 +163,7 @@ class BetReturned(Booked, frozen=True):
     clauses: tuple[str, ...]
 
 
-class BetSettled(Decision, frozen=True):
+class BetSettled(BaseDecision, frozen=True):
     """A bet is lost, and its contribution stays in the meter; or it is won, and a hit was claimed for it."""
 
     round: int
@@ -199,7 +199,7 @@ class HitRebooked(Booked, frozen=True):
     final: bool = True  # no earlier claim can change it
 
 
-class MeterSet(Decision, frozen=True):
+class MeterSet(BaseDecision, frozen=True):
     """The meter's parameters changed; no money moved."""
 
     rate_bp: int
@@ -210,7 +210,7 @@ class MeterSet(Decision, frozen=True):
     accounts: dict[str, int] = {}  # the balance of every account then; they sum to zero
 
 
-class MeterPlay(Decision, frozen=True):
+class MeterPlay(BaseDecision, frozen=True):
     """The meter is closed to play, or open again; no money moved. `cause` is why it was closed.
 
     `accounts` is the balance of every account then. They sum to zero, or the meter is not opened.
@@ -221,3 +221,11 @@ class MeterPlay(Decision, frozen=True):
     accounts: dict[str, int]
     document: str = ""
     credentials: tuple[str, ...] = ()
+
+
+# Every decision. Those that move money are also a `Booked`.
+Decision = (
+    Command | Prompt | PromptClosed | RequestRefused | Deadline | StateChanged | HoldOpened | HoldCleared | Finding
+    | WagersReturned | Booked | BetAccepted | BetReturned | BetSettled | HitClaimed | HitRebooked | MeterSet
+    | MeterPlay
+)  # fmt: skip

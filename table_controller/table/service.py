@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from devices.service import ABSENT, FAULTED, SIGNED, UNSIGNED, UNVERIFIED
+from devices.service import FAULTED, UNVERIFIED, report_counts
 from table_controller.table import events as ev
 from table_controller.table import meter_visibility, restart, shuffling, stub
 from table_controller.table import state_machines as mc
@@ -50,7 +50,7 @@ def is_duplicate_report(c: Context, event: ev.Event) -> bool:
     if type(event) not in _OUT_ONCE:
         return False
     acts, trigger = _OUT_ONCE[type(event)]
-    name: str = event.slot  # type: ignore[attr-defined]
+    name = cast("ev.StackOut | ev.StubOut | ev.DeckGivenOut", event).slot
     orders = [issued for issued in c.state.commands.values() if issued.slot == name and issued.act in acts]
     if not orders or not all(issued.is_result_reported for issued in orders):
         for issued in orders:
@@ -70,12 +70,8 @@ def is_duplicate_report(c: Context, event: ev.Event) -> bool:
 def on_slot_changed(c: Context, event: ev.SlotChanged) -> None:
     """A device's link or report changed: update its service state, and open a hold if its cards are in doubt."""
     slot = c.state.slots[event.slot]
-    unsettled = any(i.slot == event.slot and i.unknown for i in c.state.commands.values())
-    if event.trigger == "verify" and (slot.state != UNVERIFIED or unsettled or slot.return_procedure is not None):
-        return
-    if event.trigger == "doubt" and slot.state in (ABSENT, UNSIGNED, SIGNED):
-        return
-    if event.trigger == "fault" and slot.state == ABSENT:
+    in_doubt = any(i.slot == event.slot and i.unknown for i in c.state.commands.values())
+    if not report_counts(slot.state, event.trigger, unsettled=in_doubt or slot.return_procedure is not None):
         return
     seen = slot.kind == "meter_sign" and c.is_meter_visible
     c.fire_slot(event.slot, event.trigger)

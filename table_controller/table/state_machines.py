@@ -172,7 +172,7 @@ ROUND: Final = _machine(ROUND_STATES, ROUND_TRANSITIONS)
 DECK: Final = _machine(DECK_STATES, DECK_TRANSITIONS)
 PROGRESSIVE: Final = _machine(PROGRESSIVE_STATES, PROGRESSIVE_TRANSITIONS)
 HIT: Final = _machine(HIT_STATES, HIT_TRANSITIONS)
-SERVICE: Final = _machine(tuple(service.STATES), service.TRANSITIONS)
+SERVICE: Final = service.MACHINE
 
 # For the docs and for the test of every pair of state and trigger.
 MACHINES: Final[dict[str, tuple[Machine, tuple[str, ...], list[list[str]]]]] = {

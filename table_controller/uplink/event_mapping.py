@@ -5,7 +5,7 @@ Steps come from the running table or from the journal; both are mapped here, so 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, assert_never
 
 import msgspec
 
@@ -20,8 +20,6 @@ from table_controller.table import state_machines as mc
 from table_controller.uplink import event_types as it
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from table_controller.journal.chain import Record
     from table_controller.table.decisions import Decision, DenialReason
     from table_controller.table.events import Event
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
 # Kinds of records without items; the steps around them show what they mean.
 _QUIET: Final = (chain.GENESIS, chain.STOP, chain.SNAPSHOT, rec.BOX)
 _ROUNDS: Final = {mc.BETTING: "opened", mc.COMPLETE: "complete", mc.VOID: "void"}
+_ROUND_OPENED: Final = d.StateChanged("round", mc.BETTING)
 _DECKS: Final = (mc.HELD, mc.REMOVED)
 
 
@@ -88,29 +87,54 @@ def map_step(event: Event, decisions: list[Decision], round_: int) -> MappedEven
         code = code_of(event.reason) if event.reason else ""
         items.append(it.CommandFailedItem(command=event.command, outcome=event.outcome, code=code))
     for decision in decisions:
-        if isinstance(decision, d.StateChanged):
-            round_ += (decision.what, decision.state) == ("round", mc.BETTING)
-            _moved(decision, round_, items)
-            continue
-        if isinstance(decision, d.Booked):
-            items.append(_money(decision))
-        mapper = _MAPPERS.get(type(decision))
-        if mapper is not None:
-            items.append(mapper(decision))
+        round_ += decision == _ROUND_OPENED
+        items += _items(decision, round_)
     who = getattr(event, "who", None)
     return MappedEvent(round_, type(event).__name__, who.role if isinstance(who, ev.Person) else "", tuple(items))
 
 
-def _moved(moved: d.StateChanged, round_: int, items: list[it.AnyItem]) -> None:
+def _items(decision: Decision, round_: int) -> tuple[it.AnyItem, ...]:  # noqa: PLR0912 - a short case each
+    """Return what is published about a decision; nothing if only devices or people at the table need it."""
+    match decision:
+        case d.StateChanged():
+            return _moved(decision, round_)
+        case d.Command() | d.Prompt() | d.PromptClosed() | d.Deadline() | d.BetSettled():
+            return ()
+        case d.HoldOpened():
+            return (_irregularity(decision),)
+        case d.HoldCleared():
+            return (it.IrregularityClearedItem(hold=decision.hold),)
+        case d.Finding(kind, text, deck, rounds):
+            return (it.FindingItem(kind=kind, text=text, deck=deck, rounds=rounds),)
+        case d.RequestRefused(what, reasons):
+            return (it.RefusedItem(what=what, reasons=tuple(blocking_reason(reason) for reason in reasons)),)
+        case d.WagersReturned():
+            return (_wagers(decision),)
+        case d.HitClaimed():
+            return (_money(decision), _claimed(decision))
+        case d.HitRebooked():
+            return (_money(decision), _rebooked(decision))
+        case d.Booked() | d.BetAccepted() | d.BetReturned():
+            return (_money(decision),)
+        case d.MeterSet():
+            return (it.MeterTermsItem(rate_bp=decision.rate_bp, limit=decision.limit),)
+        case d.MeterPlay():
+            return (it.MeterPlayItem(open=decision.open, cause=decision.cause),)
+        case _:
+            assert_never(decision)
+
+
+def _moved(moved: d.StateChanged, round_: int) -> tuple[it.AnyItem, ...]:
     what, _, name = moved.what.partition(" ")
     if what == "round" and moved.state in _ROUNDS:
-        items.append(it.RoundItem(number=round_, state=_ROUNDS[moved.state]))  # type: ignore[arg-type]
-    elif what == "slot":
-        items.append(it.ServiceItem(slot=name, state=moved.state))
-    elif what == "hit":
-        items.append(it.HitItem(hit=int(name), state=moved.state))
-    elif what == "deck" and moved.state in _DECKS:
-        items.append(it.DeckItem(deck=name, state=moved.state))  # type: ignore[arg-type]
+        return (it.RoundItem(number=round_, state=_ROUNDS[moved.state]),)  # type: ignore[arg-type]
+    if what == "slot":
+        return (it.ServiceItem(slot=name, state=moved.state),)
+    if what == "hit":
+        return (it.HitItem(hit=int(name), state=moved.state),)
+    if what == "deck" and moved.state in _DECKS:
+        return (it.DeckItem(deck=name, state=moved.state),)  # type: ignore[arg-type]
+    return ()
 
 
 def _money(booked: d.Booked) -> it.MoneyItem:
@@ -135,18 +159,6 @@ def _irregularity(decision: d.HoldOpened) -> it.AnyItem:
     )  # fmt: skip
 
 
-def _cleared(cleared: d.HoldCleared) -> it.AnyItem:
-    return it.IrregularityClearedItem(hold=cleared.hold)
-
-
-def _finding(finding: d.Finding) -> it.AnyItem:
-    return it.FindingItem(kind=finding.kind, text=finding.text, deck=finding.deck, rounds=finding.rounds)
-
-
-def _refused(refused: d.RequestRefused) -> it.AnyItem:
-    return it.RefusedItem(what=refused.what, reasons=tuple(blocking_reason(reason) for reason in refused.reasons))
-
-
 def _wagers(back: d.WagersReturned) -> it.AnyItem:
     return it.WagersReturnedItem(
         round=back.round, settled=back.settled, clauses=back.clauses, seat=back.seat, collected=back.kept
@@ -163,24 +175,3 @@ def _rebooked(hit: d.HitRebooked) -> it.AnyItem:
     return it.HitRebookedItem(
         hit=hit.hit, round=hit.round, seat=hit.seat, hand=hit.hand, fixed=hit.fixed, share=hit.share, final=hit.final
     )  # fmt: skip
-
-
-def _terms(terms: d.MeterSet) -> it.AnyItem:
-    return it.MeterTermsItem(rate_bp=terms.rate_bp, limit=terms.limit)
-
-
-def _play(play: d.MeterPlay) -> it.AnyItem:
-    return it.MeterPlayItem(open=play.open, cause=play.cause)
-
-
-_MAPPERS: Final[dict[type[Any], Callable[[Any], it.AnyItem]]] = {
-    d.HoldOpened: _irregularity,
-    d.HoldCleared: _cleared,
-    d.Finding: _finding,
-    d.RequestRefused: _refused,
-    d.WagersReturned: _wagers,
-    d.HitClaimed: _claimed,
-    d.HitRebooked: _rebooked,
-    d.MeterSet: _terms,
-    d.MeterPlay: _play,
-}

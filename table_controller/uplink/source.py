@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from firmware_bridge.version import VERSION
 from table_controller.uplink import messages as m
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from firmware_bridge.errors import PitboxError
     from table_controller.controller.clock import Clock
     from table_controller.controller.controller import Controller
-    from table_controller.controller.slot import Slot
+    from table_controller.controller.slot import AnySlot
     from table_controller.journal.chain import Record
     from table_controller.journal.copier import CopyState
     from table_controller.journal.store import Store
@@ -34,7 +34,7 @@ class BoxSource:
     game: str
     chapter: str
     clock: Clock
-    slots: Mapping[str, Slot[Any, Any]]
+    slots: Mapping[str, AnySlot]
     waiting: Callable[[], int]
     controller: Controller | None = None
     store: Store | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.version import VERSION
 from table_controller.ledger.money import format_dollars
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from firmware_bridge.errors import PitboxError
     from table_controller.controller.clock import Clock
     from table_controller.controller.shown_money import ShownMoney
-    from table_controller.controller.slot import Slot
+    from table_controller.controller.slot import AnySlot
     from table_controller.journal.copier import CopyState
     from table_controller.journal.finding_log import FindingLog
     from table_controller.table.core import Table
@@ -119,12 +119,12 @@ def describe_meters(money: ShownMoney | None, seq: int, at: str) -> m.MetersMess
     )  # fmt: skip
 
 
-def describe_links(slots: Mapping[str, Slot[Any, Any]]) -> dict[str, m.LinkHealth]:
+def describe_links(slots: Mapping[str, AnySlot]) -> dict[str, m.LinkHealth]:
     """Return the health of every slot's link."""
     return {name: _link(slot) for name, slot in slots.items()}
 
 
-def _link(slot: Slot[Any, Any]) -> m.LinkHealth:
+def _link(slot: AnySlot) -> m.LinkHealth:
     supervisor, link = slot.supervisor, slot.supervisor.link
     code = "" if slot.cause is None else slot.cause.code
     if link is None:

@@ -44,7 +44,7 @@ def service_of(c: ConnectedDriver) -> tuple[str, ShufflerView]:
     service, view = Service(), ShufflerView()
     for event in c.events:
         view = fold(view, event)
-        service.apply_trigger(service_trigger(event), unsettled=bool(view.unsettled))
+        service.apply_report(service_trigger(event), unsettled=bool(view.unsettled))
     return service.state, view
 
 

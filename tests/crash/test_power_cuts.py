@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simulators.casino.table import CHOICES
+from simulators.casino.table_layout import default_choices
+from table_controller.rulebook import GAMES
 from tests.support.box.box_money import TABLES, check
 from tests.support.box.journal_prefixes import RecordedRun, resume_every_prefix
 from tests.support.box.power_cuts import cut_and_compare
@@ -18,7 +19,6 @@ from tests.support.suite.case_counts import count_cases, draw_seeds
 if TYPE_CHECKING:
     from pathlib import Path
 
-GAMES = list(CHOICES)
 # Tables whose journals are cut off after every record.
 RUNS: list[tuple[str, dict[str, Any]]] = [(game, {}) for game in GAMES] + [("dj_wild", WILD_PROGRESSIVE)]
 NAMES = [f"{game}{'-progressive' if more else ''}" for game, more in RUNS]
@@ -28,7 +28,7 @@ NAMES = [f"{game}{'-progressive' if more else ''}" for game, more in RUNS]
 async def test_a_box_that_loses_power_loses_no_bet_doubles_none_and_plays_on(seed: int, game: str, cuts: int) -> None:
     seen = await cut_and_compare(game, seed, cuts)
     assert seen["cuts"] >= cuts
-    assert seen["hits"] or "progressive" not in CHOICES[game].get("wagers", ()), "nobody won anything"
+    assert seen["hits"] or "progressive" not in default_choices(game).get("wagers", ()), "nobody won anything"
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -402,7 +402,7 @@ async def test_a_core_that_fails_leaves_no_machine_moving(tmp_path: Path) -> Non
         assert box.controller is not None
         stops: list[str] = []
         for name in ("shuffler.1", "shoe.1"):
-            driver = box.slots[name].driver
+            driver: Any = box.slots[name].driver
             stop = driver.stop
 
             def reported(number: int, name: str = name, stop: Any = stop) -> Any:

@@ -9,9 +9,11 @@ import pytest
 
 from devices.service import UNVERIFIED
 from devices.shoe import messages as sh
+from devices.shoe.driver import ShoeDriver
 from devices.shuffler import messages as m
 from firmware_bridge.errors import CommandRefused, PitboxError
 from table_controller.access import people_file
+from table_controller.controller.slot import slots_of
 from table_controller.diagnosis import fault_report_store as files
 from table_controller.diagnosis import return_steps as st
 from table_controller.host.status import status_of
@@ -29,6 +31,7 @@ from tests.support.box.return_to_service import (
     protected_state,
     return_step,
     running,
+    shuffler_of,
     start,
     take_out,
 )
@@ -101,7 +104,7 @@ async def test_nobody_returns_a_machine_between_its_fault_and_its_fault_report(t
 
         bench.box.on_device_event.append(reported)
         with pytest.raises(PitboxError):
-            await bench.box.slots[SLOT].driver.shuffle(1 << 61)
+            await shuffler_of(bench.box).shuffle(1 << 61)
         assert seen == [(0, "dossier")]
         await asyncio.sleep(2.0)
         procedure = controller.table.state.slots[SLOT].return_procedure
@@ -280,7 +283,7 @@ SHOE_SLOT = "shoe.1"
 async def refused(bench: BoxTestBench) -> None:
     """Make the shoe refuse a stack because its path is dark."""
     with pytest.raises(CommandRefused) as refusal:
-        await bench.box.slots[SHOE_SLOT].driver.dispense(1 << 61, 7)
+        await slots_of(bench.box.slots, ShoeDriver)[SHOE_SLOT].driver.dispense(1 << 61, 7)
     assert refusal.value.reason == m.Reason.PATH_BLOCKED
     await asyncio.sleep(1.0)
 
@@ -295,7 +298,7 @@ async def test_dust_that_makes_a_shoe_refuse_is_a_machine_fault_that_requires_th
         dossier = files.read(tmp_path / "dossiers", 1)
         assert (dossier.machine.slot, dossier.halt.what, dossier.complete) == (SHOE_SLOT, "path_blocked", True)
         state = bench.box.running_controller().table.state.slots[SHOE_SLOT]
-        assert (state.state, bench.box.slots[SHOE_SLOT].service.state) == ("faulted", "faulted")
+        assert (state.state, bench.box.service_state(SHOE_SLOT)) == ("faulted", "faulted")
         assert state.return_procedure is not None
         assert (state.return_procedure.fault_report, state.return_procedure.step) == (
             1,

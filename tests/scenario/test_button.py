@@ -136,8 +136,8 @@ async def test_a_dead_sensor_is_a_fault_wherever_the_button_lies(seed: int, rung
         await run_command(b, b.driver.self_test)
         assert b.view.state is m.State.WATCHING
         assert b.service.state == "faulted", "a person must still acknowledge"
-        b.service.clear()
-        b.service.acknowledge()
+        b.service.fire("clear")
+        b.service.fire("acknowledge")
         await ask_until_answered(b, b.driver.report)
         assert b.service.state == "in_service"
         assert (await check_reported_place(b)).place == 1

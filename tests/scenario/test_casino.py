@@ -9,14 +9,15 @@ import pytest
 from simulators.casino.bypass_attempts import CHIP_DELAYS_S
 from simulators.casino.dealer import DEALER, FLOOR
 from simulators.casino.incidents import FACES, INCIDENTS, REPLAYS, IncidentResult
-from simulators.casino.table import CHOICES, CasinoTable
+from simulators.casino.table import CasinoTable
 from table_controller.cli import USAGE, main
+from table_controller.rulebook import GAMES
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import HoldOpened, Prompt
 
 
-@pytest.mark.parametrize("game", list(CHOICES))
+@pytest.mark.parametrize("game", GAMES)
 async def test_rounds_of_every_game_go_through_the_whole_stack(seed: int, game: str) -> None:
     house = CasinoTable(game, seed=seed)
     try:

@@ -17,9 +17,10 @@ from simulators.casino import soak
 from simulators.casino.checkers import InvariantBroken
 from simulators.casino.fault_schedule import draw_schedule
 from simulators.casino.parallel import TableRun, play_all
-from simulators.casino.soak import GAMES, SoakFigures
+from simulators.casino.soak import SoakFigures
 from simulators.casino.table import CasinoTable
 from table_controller.cli import INTERRUPTED, USAGE
+from table_controller.rulebook import GAMES
 from tests.support.box.processes import LIMIT, pitbox
 
 # From Python 3.12 on, forking with a test runner's threads gives a warning; commands fork before they start any.

@@ -12,7 +12,6 @@ from firmware_bridge.errors import ConfigurationError
 from simulators.casino import soak as house_soak
 from simulators.casino.fault_schedule import Mishap, draw_schedule, parse_mishap
 from simulators.casino.soak import (
-    GAMES,
     ROUNDS_PER_TABLE,
     SoakFailure,
     SoakFigures,
@@ -24,6 +23,7 @@ from simulators.casino.soak import (
 from simulators.casino.table import CasinoTable
 from simulators.cli.soak import replay_command, summary
 from table_controller.cli import main
+from table_controller.rulebook import GAMES
 from table_controller.table import events as ev
 from table_controller.table.decisions import StateChanged
 from tests.support.suite import case_counts

@@ -115,6 +115,7 @@ async def test_locks_are_on_the_wire_before_other_consequences_are_computed(
         written: list[str] = []
         for name, slot in controller.slots.items():
             if slot.kind.name == "bet_sensor":
+                assert slot.driver.link is not None
                 monkeypatch.setattr(slot.driver.link.wire, "capture", lambda *_, name=name: written.append(name))
 
         def watch(event: ev.Event) -> Any:

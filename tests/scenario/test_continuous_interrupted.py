@@ -123,7 +123,7 @@ async def test_after_any_interruption_no_wrong_count_is_accepted_and_every_card_
             assert status.inside is b.view.inside is None
             assert b.service.state == "faulted"
         if b.service.state != "faulted":
-            b.service.fault()  # the recovery is the same for all
+            b.service.fire("fault")  # the recovery is the same for all
         await return_to_work(b)
 
 

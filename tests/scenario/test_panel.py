@@ -60,7 +60,8 @@ async def staged(
 
 
 def credentials_of_events(stage: PanelStage) -> list[str]:
-    return [event.who.credential for event, _ in stage.house.step_log if hasattr(event, "who")]
+    people = [getattr(event, "who", None) for event, _ in stage.house.step_log]
+    return [who.credential for who in people if who is not None]
 
 
 # --- what is shown ----------------------------------------------------------------------------------------------------

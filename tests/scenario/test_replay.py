@@ -13,6 +13,8 @@ import pytest
 from devices.driver_events import LinkDown
 from devices.kinds import kind_named
 from devices.message_registry import all_messages
+from devices.service import Service
+from devices.shoe.state import ShoeView
 from firmware_bridge import frame as fr
 from firmware_bridge.capture import CaptureFile, read_capture
 from firmware_bridge.errors import PitboxError
@@ -25,7 +27,7 @@ from simulators.engine.recorded_machine import read_message
 from simulators.engine.virtual_time import run_virtual
 from simulators.kinds.models import make_machine
 from table_controller.cli import USAGE, main
-from table_controller.controller.slot import Slot
+from table_controller.controller.slot import AnySlot, Slot
 from table_controller.diagnosis.fault_report import FaultReport, MachineHalt, MachineIdentity, encode
 from table_controller.maintenance.fault_recorder import FaultRecorder
 from table_controller.maintenance.frame_ring import FrameRing
@@ -55,9 +57,12 @@ class Recording:
             self.ring(outgoing, signed, mac)
 
         host = MemoryHost(self.machine)
-        self.slot: Slot[Any, Any] = Slot(
-            "shuffler.1", kind_named("shuffler"), host.open, trust, self.events.append, capture=both
-        )
+        self.service = Service()
+        self.slot: AnySlot = Slot("shuffler.1", kind_named("shuffler"), host.open, trust, self._on_event, capture=both)
+
+    def _on_event(self, event: Any) -> None:
+        self.service.apply_report(self.slot.kind.trigger(event), unsettled=bool(self.slot.view.unsettled))
+        self.events.append(event)
 
     async def a_bad_day(self) -> None:
         """A good shuffle, a cable that is pulled, a card that is lost, a jam."""
@@ -91,7 +96,7 @@ async def _recorded(path: Path, seed: int) -> tuple[Any, str, list[str], tuple[A
     recording = Recording(path, seed)
     try:
         await recording.a_bad_day()
-        view, state = recording.slot.view, recording.slot.service.state
+        view, state = recording.slot.view, recording.service.state
         return view, state, [type(event).__name__ for event in recording.events], recording.ring.frames()
     finally:
         await recording.close()
@@ -169,13 +174,15 @@ async def _evening(kind: str, seed: int, minutes: int) -> tuple[FaultReport, Any
     trust = Trust(name, {machine.key.serial: machine.key}, frozenset({approved_firmware(name)}))
     ring = FrameRing(asyncio.get_running_loop().time)
     known: list[Any] = []
+    service = Service()
 
     def original(event: Any) -> None:
+        service.apply_report(slot.kind.trigger(event), unsettled=bool(slot.view.unsettled))
         freezer.handle_device_event(event)
         if freezer.is_recording and not known:
-            known.extend((slot.view, slot.service.state))
+            known.extend((slot.view, service.state))
 
-    slot: Slot[Any, Any] = Slot(f"{kind}.1", kind_named(name), MemoryHost(machine).open, trust, original, capture=ring)
+    slot: AnySlot = Slot(f"{kind}.1", kind_named(name), MemoryHost(machine).open, trust, original, capture=ring)
     freezer = FaultRecorder(
         f"{kind}.1", slot.kind, slot.driver, ring, facts=lambda: {"expected": 53}, wall_ns=lambda: _DAY
     )
@@ -193,7 +200,7 @@ async def _evening(kind: str, seed: int, minutes: int) -> tuple[FaultReport, Any
                     await driver.eject(2 * command + 1)
                     machine.inject("take_deck")
                     machine.inject("load")
-                elif slot.view.left:
+                elif isinstance(slot.view, ShoeView) and slot.view.left:
                     await driver.dispense(command, min(7, slot.view.left))
                     machine.inject("take")
                     await asyncio.sleep(20)
@@ -268,8 +275,9 @@ def test_real_time_is_the_same_but_slower(tmp_path: Path, capsys: pytest.Capture
             recording.slot.start()
             await recording.slot.driver.ready()
             recording.machine.inject("jam:segment=feed,card=1")
+            driver: Any = recording.slot.driver
             with pytest.raises(PitboxError, match="could not finish"):
-                await recording.slot.driver.shuffle(1)
+                await driver.shuffle(1)
         finally:
             await recording.close()
 

@@ -161,8 +161,8 @@ async def test_failed_noise_gives_no_number_and_the_failure_stays_latched(
         assert (await check_reported_number(b)).state is m.State.IDLE
         await ask_until_answered(b, b.driver.report)
         assert b.service.state == "faulted", "a person must still acknowledge"
-        b.service.clear()
-        b.service.acknowledge()
+        b.service.fire("clear")
+        b.service.fire("acknowledge")
         await ask_until_answered(b, b.driver.report)
         assert b.service.state == "in_service"
         await draw(b)

@@ -362,8 +362,8 @@ async def test_a_self_test_names_the_sensor_and_the_fault_is_latched(seed: int, 
         await run_command(b, b.driver.self_test)
         assert (await ask_until_answered(b, b.driver.status)).state is m.State.RESTING
         assert b.service.state == "faulted", "a person must still acknowledge"
-        b.service.clear()
-        b.service.acknowledge()
+        b.service.fire("clear")
+        b.service.fire("acknowledge")
         await ask_until_answered(b, b.driver.report)
         assert b.service.state == "in_service"
         await good_roll(b)

@@ -172,7 +172,7 @@ async def test_a_fault_outlives_its_cable_its_power_and_its_cause(seed: int, run
         await b.until(lambda event: isinstance(event, LinkDown))
         assert (await back(b)).inventory.inside == 0
         assert b.service.state == "faulted", "the machine is whole and empty, and nobody has acknowledged"
-        b.service.clear()
+        b.service.fire("clear")
         b.inject("reboot")
         await b.until(lambda event: isinstance(event, LinkDown))
         await back(b)

@@ -77,10 +77,10 @@ async def test_a_cleared_machine_serves_again_only_after_acknowledgement_and_rep
         await get_all_cards_out(b)
         await ask_until_answered(b, b.driver.report)
         assert b.service.state == "faulted"
-        b.service.clear()
+        b.service.fire("clear")
         await ask_until_answered(b, b.driver.report)
         assert b.service.state == "cleared"
-        b.service.acknowledge()
+        b.service.fire("acknowledge")
         assert b.service.state == "unverified"
         await ask_until_answered(b, b.driver.report)
         assert b.service.state == "in_service"

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simulators.casino.table_layout import GAMES, START_DEVICES, table_slots
+from simulators.casino.table_layout import START_DEVICES, table_slots
 from table_controller.config import load_config
+from table_controller.rulebook import GAMES
 from tests.support.box.processes import background, pitbox, wait_for
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from simulators.casino.table import CHOICES, CasinoTable
+from simulators.casino.table import CasinoTable
 from simulators.casino.table_picture import WIDTH, draw_table
+from table_controller.rulebook import GAMES
 from table_controller.table import state_machines as mc
 
 
@@ -38,7 +39,7 @@ class Album:
             self.locked.append(text)
 
 
-@pytest.mark.parametrize("game", list(CHOICES))
+@pytest.mark.parametrize("game", GAMES)
 async def test_every_phase_of_every_game_can_be_drawn(seed: int, game: str) -> None:
     house = CasinoTable(game, seed=seed)
     try:

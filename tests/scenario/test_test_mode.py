@@ -16,7 +16,7 @@ from table_controller.panel.panel import Panel
 from table_controller.uplink.state_messages import describe_state
 from tests.support.box.boxes import DirectClient
 from tests.support.box.panel_threads import run_inline
-from tests.support.box.return_to_service import SLOT, order_device, running, start
+from tests.support.box.return_to_service import SLOT, order_device, running, shuffler_of, start
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,7 +94,7 @@ async def test_a_machine_that_serves_is_tested_and_serves_again_as_it_was(tmp_pa
         await order_device(talk, "eject")
         _remove_cards(bench)
         assert await order_device(talk, "leave_test") is None
-        assert (await box.slots[SLOT].driver.status()).mode is Mode.SHUFFLE, "what was is restored"
+        assert (await shuffler_of(box).status()).mode is Mode.SHUFFLE, "what was is restored"
         assert _state(bench) == IN_SERVICE
         status = await talk.ask("status")
         assert reported() == {False}
@@ -154,5 +154,5 @@ async def test_test_mode_continues_after_the_box_was_switched_off(tmp_path: Path
         again = DirectClient(bench.box)
         await again.sign_on("T1")
         assert await order_device(again, "leave_test") is None
-        assert (await bench.box.slots[SLOT].driver.status()).mode is Mode.SHUFFLE
+        assert (await shuffler_of(bench.box).status()).mode is Mode.SHUFFLE
         assert _state(bench) == IN_SERVICE

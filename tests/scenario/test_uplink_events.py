@@ -6,18 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from hypothesis import given, settings
 
 from simulators.casino.dealer import DEALER, FLOOR
-from simulators.casino.table import CHOICES, CasinoTable
+from simulators.casino.table import CasinoTable
 from table_controller.journal.chain import Record
 from table_controller.journal.records import DECISIONS, NOTE, Note
 from table_controller.ledger.money import MoneyEntry, Transfer
+from table_controller.rulebook import GAMES
 from table_controller.table import decisions as d
 from table_controller.table import events as ev
-from table_controller.uplink.event_mapping import _MAPPERS, map_record, map_step
+from table_controller.uplink.event_mapping import map_record, map_step
+from table_controller.uplink.event_types import MoneyItem
 from table_controller.uplink.messages import EventMessage
 from table_controller.uplink.state_messages import describe_meters, describe_state
 from tests.support.box.uplinks import PREFIX
+from tests.support.core.any_value import any_value
 from tests.support.oracles.asyncapi_document import DOCUMENT, undescribed_messages
 from tests.support.oracles.json_schema import schema_errors
 
@@ -26,8 +30,6 @@ if TYPE_CHECKING:
 
 # Decisions without their own event: they go to devices and people at the table, or are part of another event.
 QUIET = {d.Command, d.Prompt, d.PromptClosed, d.Deadline, d.BetSettled}
-# Published with their bookings.
-MONEY = {d.Booked, d.BetAccepted, d.BetReturned, d.HitClaimed}
 
 
 def message(published: Any) -> dict[str, Any]:
@@ -40,7 +42,7 @@ def message(published: Any) -> dict[str, Any]:
     return results
 
 
-@pytest.mark.parametrize("game", list(CHOICES))
+@pytest.mark.parametrize("game", GAMES)
 async def test_every_game_is_published_as_described_live_and_from_the_journal(seed: int, game: str) -> None:
     house = CasinoTable(game, seed=seed)
     live: list[DurableStep] = []
@@ -97,10 +99,21 @@ async def test_every_game_is_published_as_described_live_and_from_the_journal(se
         await house.close()
 
 
-def test_every_decision_is_published_or_listed_as_internal() -> None:
-    reported = {*_MAPPERS, *MONEY, d.StateChanged}
-    assert reported | QUIET == set(DECISIONS)
-    assert not reported & QUIET
+@pytest.mark.parametrize("kind", DECISIONS, ids=lambda kind: kind.__name__)
+def test_every_decision_is_published_or_listed_as_internal(kind: type[d.Decision]) -> None:
+    opened = ev.OpenRound(DEALER)
+
+    @settings(max_examples=10)
+    @given(any_value(kind))
+    def published(decision: d.Decision) -> None:
+        items = map_step(opened, [decision], 3).items
+        assert bool(items) is (kind not in QUIET)
+        assert any(isinstance(item, MoneyItem) for item in items) is isinstance(decision, d.Booked)
+
+    if kind is d.StateChanged:
+        assert map_step(opened, [d.StateChanged("slot shuffler.1", "absent")], 3).items
+    else:
+        published()
 
 
 def test_people_appear_by_their_role_and_what_they_wrote_does_not_appear() -> None:

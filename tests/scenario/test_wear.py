@@ -17,7 +17,7 @@ from simulators.engine.machine import approved_firmware
 from simulators.kinds.models import make_machine
 from table_controller.cli import OK, USAGE, main
 from table_controller.cli.commands.faults import known_faults
-from table_controller.controller.slot import Slot
+from table_controller.controller.slot import AnySlot, Slot
 from table_controller.diagnosis.drift import BASE_WINDOWS, WINDOW_CARDS, Wear, judge, restart_after_repair, spread
 from table_controller.diagnosis.history import UNKNOWN, FaultHistory, HistoryRow
 from table_controller.journal import records as rec
@@ -34,6 +34,7 @@ from table_controller.maintenance.wear import (
 from table_controller.table import events as ev
 from tests.support.box import boxes
 from tests.support.box.boxes import BoxTestBench as BoxBench
+from tests.support.box.return_to_service import shuffler_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,9 +57,7 @@ class WearBench:
         self.warnings: list[WearWarning] = []
         self.events: list[Any] = []
         self.book = WearStore(folder)
-        self.slot: Slot[Any, Any] = Slot(
-            self.name, kind_named(kind), MemoryHost(self.machine).open, trust, self._on_event
-        )
+        self.slot: AnySlot = Slot(self.name, kind_named(kind), MemoryHost(self.machine).open, trust, self._on_event)
         self.watch = WearMonitor({self.name: self.slot.driver}, self.book, self.warnings.append)
         self._command = 0
 
@@ -68,7 +67,7 @@ class WearBench:
 
     async def deck(self) -> None:
         """Shuffle a deck and put it back."""
-        driver = self.slot.driver
+        driver: Any = self.slot.driver
         await driver.shuffle(self.next())
         await driver.eject(self.next())
         self.machine.inject("take_deck")
@@ -298,7 +297,7 @@ async def test_a_jam_of_a_running_box_is_in_the_history_with_the_segment_of_its_
     try:
         machine.inject("jam:segment=lift,card=9")
         with pytest.raises(PitboxError, match="could not finish"):
-            await box.slots["shuffler.1"].driver.shuffle(1 << 62)
+            await shuffler_of(box).shuffle(1 << 62)
         await asyncio.sleep(5)
         history = FaultHistory(known_faults(tmp_path))
         for record in table.records():

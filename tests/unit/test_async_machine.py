@@ -191,9 +191,9 @@ def test_our_machine_has_no_jumps_and_hides_nothing() -> None:
     service: Any = Service(FAULTED)
     assert not [name for name in dir(service) if name.startswith("to_")]
     with pytest.raises(MachineError):
-        service.verify()
-    with pytest.raises(AttributeError):
-        service.fualt()
+        service.fire("verify")
+    with pytest.raises(KeyError):
+        service.fire("fualt")
     assert service.state == FAULTED
 
 
@@ -202,7 +202,7 @@ async def test_our_machine_is_done_when_its_trigger_returns() -> None:
     loop = asyncio.get_running_loop()
     seen: list[str] = []
     loop.call_soon(lambda: seen.append(service.state))
-    service.fault()
+    service.fire("fault")
     assert service.state == FAULTED  # in the same call: no task could run in between
     await asyncio.sleep(0)
     assert seen == [FAULTED]

@@ -11,12 +11,12 @@ import pytest
 
 from devices.kinds import KINDS
 from firmware_bridge.errors import BadSubmission
-from simulators.casino.table_layout import GAMES, START_DEVICES, table_slots, table_toml
+from simulators.casino.table_layout import START_DEVICES, table_slots, table_toml
 from table_controller.config import examine, load_config
 from table_controller.config.example import example, example_choices
 from table_controller.config.schema import schema
 from table_controller.config.sections import REQUIRED, RULE_KEYS, SECTION_NAMES, SECTIONS, DeviceSection
-from table_controller.rulebook import Submission, check_submission, edition
+from table_controller.rulebook import GAMES, Submission, check_submission, edition
 from tests.support.box.configs import certificate, uncomment_all, write_config
 from tests.support.oracles.json_schema import schema_errors
 

@@ -262,9 +262,9 @@ def test_a_contradicting_event_is_a_fault_and_a_broken_cable_is_not() -> None:
 
 def test_where_no_device_is_there_is_none_to_fault() -> None:
     service = Service()
-    service.apply_trigger("fault", unsettled=False)
+    service.apply_report("fault", unsettled=False)
     assert service.state == "absent"
     for state in ("unverified", "in_service", "faulted", "cleared"):
         service = Service(state)
-        service.apply_trigger("fault", unsettled=False)
+        service.apply_report("fault", unsettled=False)
         assert service.state == "faulted"

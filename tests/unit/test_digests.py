@@ -7,7 +7,7 @@ import json
 import msgspec
 import pytest
 
-from simulators.casino.soak import GAMES
+from table_controller.rulebook import GAMES
 from tools import digests
 from tools.digests import Canonical, differences
 

@@ -8,7 +8,7 @@ from table_controller.rulebook.cards import parse_cards
 from table_controller.rulebook.games.asia_poker import hands as asia
 from table_controller.rulebook.games.dj_wild import hands as dj_wild
 from table_controller.rulebook.games.over_under import hands as over_under
-from table_controller.rulebook.games.saigon import hands as saigon
+from table_controller.rulebook.games.saigon_5_card import hands as saigon
 from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.hands.ranking import describe
 from tests.support.suite.clauses import clauses

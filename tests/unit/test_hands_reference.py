@@ -17,7 +17,7 @@ from table_controller.rulebook.cards import JOKER, NOTATION, parse_cards
 from table_controller.rulebook.games.asia_poker import hands
 from table_controller.rulebook.games.dj_wild import hands as dj_wild
 from table_controller.rulebook.games.face_up_pai_gow import hands as pai_gow
-from table_controller.rulebook.games.saigon import hands as saigon
+from table_controller.rulebook.games.saigon_5_card import hands as saigon
 from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.hands.ranking import HandClass, class_of
 from table_controller.rulebook.payback.hand_classes import hand_classes

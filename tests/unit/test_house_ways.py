@@ -10,13 +10,13 @@ from firmware_bridge.errors import BadSubmission
 from table_controller import rulebook
 from table_controller.rulebook import check_submission, edition
 from table_controller.rulebook.cards import JOKER, NOTATION, parse_cards
+from table_controller.rulebook.game_rules import game_rules
 from table_controller.rulebook.games.asia_poker import hands as asia
 from table_controller.rulebook.games.asia_poker import house_way as asia_house_way
 from table_controller.rulebook.games.face_up_pai_gow import hands as pai_gow
 from table_controller.rulebook.games.face_up_pai_gow import house_way as pai_gow_house_way
-from table_controller.rulebook.games.house_ways import HOUSE_WAYS
-from table_controller.rulebook.games.saigon import hands as saigon
-from table_controller.rulebook.games.saigon import house_way as saigon_house_way
+from table_controller.rulebook.games.saigon_5_card import hands as saigon
+from table_controller.rulebook.games.saigon_5_card import house_way as saigon_house_way
 from table_controller.rulebook.hands import house_way
 from tests.support.suite.clauses import clauses
 
@@ -124,7 +124,7 @@ def test_a_certificate_holder_chooses_the_ranks_on_which_a_rule_turns() -> None:
 @pytest.mark.parametrize("game", ["face_up_pai_gow", "asia_poker"])
 def test_no_choice_of_ranks_sets_a_foul_hand(game: str, rank: str, seed: int) -> None:
     rng = random.Random(seed)
-    for name, policy in HOUSE_WAYS[game].items():
+    for name, policy in game_rules(game).house_ways.items():
         chosen = dict.fromkeys(house_way.turning_ranks(name), rank)
         for _ in range(700):
             hands = policy(tuple(rng.sample(range(53), 7)), chosen)
@@ -146,7 +146,7 @@ def test_ranks_of_a_house_way_are_checked_in_the_submission() -> None:
 @pytest.mark.parametrize("game", ["face_up_pai_gow", "asia_poker"])
 def test_no_house_way_sets_a_foul_hand_or_loses_a_card(game: str, seed: int) -> None:
     rng = random.Random(seed)
-    for policy in HOUSE_WAYS[game].values():
+    for policy in game_rules(game).house_ways.values():
         for _ in range(1500):
             cards = tuple(rng.sample(range(53), 7))
             hands = policy(cards)
@@ -163,4 +163,4 @@ def test_no_house_way_sets_a_foul_hand_or_loses_a_card(game: str, seed: int) -> 
 def test_every_game_that_sets_hands_has_house_ways_by_name() -> None:
     for game in rulebook.GAMES:
         sets = bool(rulebook.edition(game).hand.split) and rulebook.edition(game).hand.dealer_hand
-        assert (game in HOUSE_WAYS) is sets
+        assert bool(game_rules(game).house_ways) is sets

@@ -15,7 +15,7 @@ import pytest
 from firmware_bridge.errors import BadRulebook
 from table_controller import rulebook
 from table_controller.cli import main
-from table_controller.rulebook import loader
+from table_controller.rulebook import registry
 from table_controller.rulebook.cards import JOKER, parse_cards
 from table_controller.rulebook.games.asia_poker import payback as asia_payback
 from table_controller.rulebook.games.dj_wild import hands, payback
@@ -23,9 +23,9 @@ from table_controller.rulebook.games.face_up_pai_gow import hands as pai_gow
 from table_controller.rulebook.games.face_up_pai_gow import payback as pai_gow_payback
 from table_controller.rulebook.games.over_under import hands as over_under
 from table_controller.rulebook.games.over_under import payback as three_cards
-from table_controller.rulebook.games.saigon import payback as saigon_payback
+from table_controller.rulebook.games.saigon_5_card import payback as saigon_payback
 from table_controller.rulebook.hands import hand_features
-from table_controller.rulebook.payback import figures, hand_classes, hand_counts, published
+from table_controller.rulebook.payback import figures, hand_classes, hand_counts, published, study
 from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat
 from table_controller.rulebook.settlement.round_settlement import settle
 from tests.support.core.settled_rounds import terms
@@ -289,10 +289,11 @@ def test_two_pair_at_nine_to_one_would_meet_saigons_stated_hold() -> None:
     ],
 )
 def test_broken_published_figures_are_found(monkeypatch: pytest.MonkeyPatch, old: str, new: str) -> None:
-    text = loader.read("published.toml").decode()
+    name = "686a/published.toml"
+    text = registry.read(name).decode()
     assert old in text
-    monkeypatch.setattr(published, "read", lambda _: text.replace(old, new, 1).encode())
-    with pytest.raises(BadRulebook, match=r"published\.toml"):
+    monkeypatch.setattr(published, "read", lambda of: text.replace(old, new, 1).encode() if of == name else b"")
+    with pytest.raises(BadRulebook, match=r"686a/published\.toml"):
         published.published.__wrapped__()
 
 
@@ -326,12 +327,12 @@ def test_the_recorded_counts_come_out_again() -> None:
 
 @pytest.mark.proof
 def test_the_recorded_exact_paybacks_come_out_again_and_every_study_ticks_to_its_end() -> None:
-    effort = figures.Effort(25, 1)
-    results: list[figures.Figure] = []
-    for study in figures.STUDIES:
+    effort = study.Effort(25, 1)
+    results: list[study.Figure] = []
+    for each in figures.select_studies():
         ticks: list[int] = []
-        results += figures.compute_figures(study, effort, ticks.append)
-        assert sum(ticks) == study.steps(effort), study.title
+        results += figures.compute_figures(each, effort, ticks.append)
+        assert sum(ticks) == each.steps(effort), each.title
     again = [
         hand_figures.row(figure)
         for figure in figures.figures_of_wager(results, None, None)

@@ -2,44 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from table_controller.journal import records as rec
 from table_controller.table.events import BoxStarted, Event, OpenRound, Person
 from tests.support.box.journal_prefixes import RecordedRun, steps_of
+from tests.support.core.any_value import any_value
 from tests.support.core.ideal_table import CHOICES, WILD_PROGRESSIVE
 
 if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
 
 
-def example(kind: type) -> st.SearchStrategy[Any]:
-    """Any value that a field of this struct may have."""
-    return st.builds(kind, **{field.name: _of(field.type) for field in msgspec.structs.fields(kind)})
-
-
-def _of(kind: Any) -> st.SearchStrategy[Any]:
-    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        return example(kind)
-    of: tuple[Any, ...] = getattr(kind, "__args__", ())
-    origin = getattr(kind, "__origin__", None)
-    if origin is tuple:
-        return st.lists(_of(of[0]), max_size=3).map(tuple) if of[-1] is ... else st.tuples(*map(_of, of))
-    if kind is float:
-        return st.floats(allow_nan=False, allow_infinity=False)
-    if kind is int:
-        return st.integers(-(2**62), 2**63 - 1)
-    return st.from_type(kind) if origin is not None or isinstance(kind, type) else st.one_of(*map(_of, of))
-
-
 @pytest.mark.parametrize("kind", rec.EVENTS, ids=lambda kind: kind.__name__)
 def test_every_event_is_read_back_exactly(kind: type[Event]) -> None:
-    @given(example(kind))
+    @given(any_value(kind))
     def read_back(event: Event) -> None:
         body = rec.encode_step(event, [])
         assert rec.decode_step(body) == rec.StepRecord(event, [])
@@ -50,7 +31,7 @@ def test_every_event_is_read_back_exactly(kind: type[Event]) -> None:
 
 @pytest.mark.parametrize("kind", rec.DECISIONS, ids=lambda kind: kind.__name__)
 def test_every_decision_is_read_back_exactly(kind: type[Decision]) -> None:
-    @given(example(kind))
+    @given(any_value(kind))
     def read_back(decision: Decision) -> None:
         event = OpenRound(Person("dealer", "d"))
         body = rec.encode_step(event, [decision, decision])

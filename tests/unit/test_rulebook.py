@@ -242,10 +242,10 @@ def test_the_package_stands_alone() -> None:
 
 
 def test_loading_an_edition_reads_no_clauses_and_no_paytables(monkeypatch: pytest.MonkeyPatch) -> None:
-    from table_controller.rulebook import loader
+    from table_controller.rulebook import loader, registry
 
     read: list[str] = []
-    original = loader.read
+    original = registry.read
 
     def spy(name: str) -> bytes:
         read.append(name)

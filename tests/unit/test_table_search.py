@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final, get_args
 
 import pytest
 
-from table_controller.rulebook.vocabulary import GAMES, DealingName
+from table_controller.rulebook.registry import GAMES
+from table_controller.rulebook.vocabulary import DealingName
 from tests.support.core.core_mutants import CORE_MUTANTS
 from tests.support.core.state_search import StateSearch
 from tests.support.core.tiny_tables import TABLES, model, trouble_kinds

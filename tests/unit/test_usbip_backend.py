@@ -136,6 +136,8 @@ async def test_a_server_that_does_not_answer_is_given_up() -> None:
 
 
 async def test_a_server_that_drips_is_given_up_too() -> None:
+    dripped = asyncio.Event()
+
     async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError):
             for at in range(len(golden.REP_DEVLIST)):
@@ -143,11 +145,13 @@ async def test_a_server_that_drips_is_given_up_too() -> None:
                 await writer.drain()
                 await asyncio.sleep(0.02)
         writer.close()
+        dripped.set()
 
     server = await asyncio.start_server(drip, "127.0.0.1", 0)
     await raises(errno.ETIMEDOUT, list_devices, "127.0.0.1", server.sockets[0].getsockname()[1])
     server.close()
-    await asyncio.sleep(0.1)  # the dripping ends by itself
+    await asyncio.wait_for(dripped.wait(), 30)  # it ends by itself, later on a busy computer
+    await asyncio.sleep(0)  # and so does its task
 
 
 async def test_an_unreachable_server() -> None:

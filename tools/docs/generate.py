@@ -306,7 +306,7 @@ def service_diagram() -> str:
         (f"`{state}`", *(results.get((state, trigger), "refused") for trigger in service.TRIGGERS))
         for state in service.STATES
     ]
-    meanings = [(f"`{trigger}`", _first_line(getattr(service.Service, trigger))) for trigger in service.TRIGGERS]
+    meanings = [(f"`{trigger}`", service.MEANINGS[trigger]) for trigger in service.TRIGGERS]
     table = _table(("state", *(f"`{trigger}`" for trigger in service.TRIGGERS)), *rows)
     return f"{picture}\n\n{table}\n\n{_table(('trigger', 'meaning'), *meanings)}"
 

@@ -15,9 +15,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from table_controller.rulebook.games.dj_wild import payback as dj_wild
 from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.payback import hand_counts
-from table_controller.rulebook.payback.figures import STUDIES, Effort, Figure, compute_figures, figures_of_wager
+from table_controller.rulebook.payback.figures import compute_figures, figures_of_wager, select_studies
+from table_controller.rulebook.payback.study import Effort, Figure
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -71,8 +73,8 @@ def counted() -> dict[str, dict[str, list[int]]]:
     """Count all hands."""
     five, seven = hand_counts.five_cards(_no_tick), hand_counts.seven_cards(_no_tick)
     return {
-        "dj_wild": by_class(five.dj_wild),
-        "five_limited": by_line(five.limited, _FIVE),
+        "dj_wild": by_class(dj_wild.five_cards(_no_tick).by_column),
+        "five_limited": by_line(five, _FIVE),
         "seven_limited": by_line(seven.limited, _SEVEN),
         "seven_fully_wild": by_line(seven.fully_wild, _WILD),
         "seven_asia": by_line(seven.limited, _ASIA),
@@ -81,7 +83,7 @@ def counted() -> dict[str, dict[str, list[int]]]:
 
 def paybacks(effort: Effort) -> list[dict[str, Any]]:
     """Compute every figure."""
-    all_figures = [figure for study in STUDIES for figure in compute_figures(study, effort, _no_tick)]
+    all_figures = [figure for study in select_studies() for figure in compute_figures(study, effort, _no_tick)]
     return [row(figure) for figure in figures_of_wager(all_figures, None, None)]
 
 

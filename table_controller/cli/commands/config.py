@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from table_controller.cli import FAULT, OK, USAGE
 from table_controller.cli.commands import config_accept
-from table_controller.rulebook.vocabulary import GAMES
+from table_controller.rulebook.registry import GAMES
 
 if TYPE_CHECKING:
     import argparse

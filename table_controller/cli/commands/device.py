@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from devices.bench_link import add_link_arguments, bench_driver
-from devices.kinds import KINDS, Kind, kind_named
+from devices.kinds import KINDS, AnyKind, kind_named
 from table_controller.cli.render.screen import Screen
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     return asyncio.run(_bench_session(args, kind_named(args.kind)))
 
 
-async def _bench_session(args: argparse.Namespace, kind: Kind[Any, Any]) -> int:
+async def _bench_session(args: argparse.Namespace, kind: AnyKind) -> int:
     module = _module(kind.name)
     with Screen() as screen:
         session = module.BenchSession(args, screen)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from devices.driver_events import LinkDown, Reported
-from devices.kinds import kind_named
-from devices.service import IN_SERVICE
+from devices.kinds import DriverEvent, kind_named
+from devices.service import IN_SERVICE, Service
 from firmware_bridge.errors import (
     BoxAlreadyRunning,
     EnrolledKey,
@@ -26,7 +26,7 @@ from firmware_bridge.transport.ports import open_port
 from table_controller.cli import OK, exit_code
 from table_controller.cli.render.screen import Screen
 from table_controller.config import load_config
-from table_controller.controller.slot import Slot
+from table_controller.controller.slot import AnySlot, Slot
 
 if TYPE_CHECKING:
     import argparse
@@ -94,32 +94,35 @@ async def _ask_all(config: TableConfig, seconds: float) -> list[SlotResult]:
     """Connect to all slots at once; wait until each has reported or failed, or the time is up."""
     loop = asyncio.get_running_loop()
     answered: dict[str, asyncio.Future[None]] = {slot.name: loop.create_future() for slot in config.slots}
-    slots = [_slot(slot, config, answered[slot.name]) for slot in config.slots]
+    services = {slot.name: Service() for slot in config.slots}
+    slots = [_slot(slot, config, services[slot.name], answered[slot.name]) for slot in config.slots]
     for slot in slots:
         slot.start()
     try:
         await asyncio.wait(answered.values(), timeout=seconds)
-        return [_result(slot, seconds) for slot in slots]
+        return [_result(slot, services[slot.name].state, seconds) for slot in slots]
     finally:
         for slot in slots:
             await slot.close()
 
 
-def _slot(slot: SlotConfig, config: TableConfig, answered: asyncio.Future[None]) -> Slot[Any, Any]:
-    def on_event(event: Any) -> None:
+def _slot(slot: SlotConfig, config: TableConfig, service: Service, answered: asyncio.Future[None]) -> AnySlot:
+    def on_event(event: DriverEvent) -> None:
+        service.apply_report(asked.kind.trigger(event), unsettled=bool(asked.view.unsettled))
         if isinstance(event, Reported | LinkDown) and not answered.done():
             answered.set_result(None)
 
     trust = Trust(slot.kind, {slot.key.serial: slot.key}, config.approved, role="bench")
-    return Slot(slot.name, kind_named(slot.kind), lambda: open_port(slot.port), trust, on_event)
+    asked: AnySlot = Slot(slot.name, kind_named(slot.kind), lambda: open_port(slot.port), trust, on_event)
+    return asked
 
 
-def _result(slot: Slot[Any, Any], seconds: float) -> SlotResult:
+def _result(slot: AnySlot, state: str, seconds: float) -> SlotResult:
     reported = slot.driver.reported
     cause = slot.cause or LinkSilent(f"{slot.name} has not reported within {seconds:g} s")
     if reported is not None:
-        cause = NotInService(f"{slot.name} has reported, but is {slot.service.state}")
-    return SlotResult(slot.name, slot.service.state, reported.hello if reported else None, cause)
+        cause = NotInService(f"{slot.name} has reported, but is {state}")
+    return SlotResult(slot.name, state, reported.hello if reported else None, cause)
 
 
 def _row(slot: SlotResult) -> tuple[str, ...]:

@@ -13,7 +13,8 @@ from table_controller import rulebook
 from table_controller.cli import OK
 from table_controller.cli.commands.hand import game_of
 from table_controller.rulebook import GAMES
-from table_controller.rulebook.payback.figures import Effort, Figure, compute_figures, figures_of_wager, select_studies
+from table_controller.rulebook.payback.figures import compute_figures, figures_of_wager, select_studies
+from table_controller.rulebook.payback.study import Effort, Figure
 
 if TYPE_CHECKING:
     import argparse

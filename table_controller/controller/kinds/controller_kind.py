@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Generic
 
-from devices.kinds import D, Kind
+from devices.kinds import AnyView, D, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 COMMON_PERMITS: Final[tuple[Actuation, ...]] = ("return_to_service", "test")
 
 
-def _no_events(_slot: str, _event: Any) -> Iterable[ev.Event]:
+def _no_events(_slot: str, _event: object) -> Iterable[ev.Event]:
     return ()
 
 
@@ -34,7 +34,7 @@ def _not_used(_rules: Edition, _submission: Submission) -> bool:
 class ServiceOrder:
     """An order of a technician: a method of the driver, and the types of its arguments besides the command id."""
 
-    method: Callable[..., Awaitable[Any]]
+    method: Callable[..., Awaitable[object]]
     arguments: Mapping[str, type]
     is_safe: bool = False  # only stops: needs no permit
     needs_test_mode: bool = False  # moves cards, so no round may be able to use the machine
@@ -45,17 +45,17 @@ class ServiceOrder:
         return self.method.__name__
 
 
-def order(method: Callable[..., Awaitable[Any]], **arguments: type) -> ServiceOrder:
+def order(method: Callable[..., Awaitable[object]], **arguments: type) -> ServiceOrder:
     """Return an order that needs a permit."""
     return ServiceOrder(method, arguments)
 
 
-def stop_order(method: Callable[..., Awaitable[Any]]) -> ServiceOrder:
+def stop_order(method: Callable[..., Awaitable[object]]) -> ServiceOrder:
     """Return a fail-safe order."""
     return ServiceOrder(method, {}, is_safe=True)
 
 
-def order_in_test_mode(method: Callable[..., Awaitable[Any]], **arguments: type) -> ServiceOrder:
+def order_in_test_mode(method: Callable[..., Awaitable[object]], **arguments: type) -> ServiceOrder:
     """Return an order that moves cards, for test mode."""
     return ServiceOrder(method, arguments, needs_test_mode=True)
 
@@ -64,7 +64,7 @@ def order_in_test_mode(method: Callable[..., Awaitable[Any]], **arguments: type)
 class MakeSafe(Generic[D]):
     """How a machine is stopped or locked: on a fail-safe command of the core, and without the core."""
 
-    send: Callable[[D, int, int], Awaitable[Any]]  # to the driver: the command id, and the round of a lock
+    send: Callable[[D, int, int], Awaitable[object]]  # to the driver: the command id, and the round of a lock
     # Without the core: the round of the lock, from the inventory of a report; None: the machine is safe already.
     unsafe_round: Callable[[Any], int | None] = lambda _: 0
 
@@ -73,14 +73,14 @@ class MakeSafe(Generic[D]):
 class ControllerKind(Generic[D]):
     """One kind of machine in the controller. Most fields may be left out: then the kind has no such thing."""
 
-    device: Kind[D, Any]
+    device: Kind[D, AnyView]
     # An event of the driver -> events of the core.
     core_events: Callable[[str, Any], Iterable[ev.Event]] = _no_events
     # A permissive act of the core -> the command of the driver.
-    commands: Mapping[str, Callable[[D, Command], Awaitable[Any]]] = field(default_factory=dict)
+    commands: Mapping[str, Callable[[D, Command], Awaitable[object]]] = field(default_factory=dict)
     make_safe: MakeSafe[D] | None = None
     permits: tuple[Actuation, ...] = ()  # that people see, besides COMMON_PERMITS
-    questions: tuple[Callable[..., Awaitable[Any]], ...] = ()  # methods of the driver that change nothing
+    questions: tuple[Callable[..., Awaitable[object]], ...] = ()  # methods of the driver that change nothing
     orders: tuple[ServiceOrder, ...] = ()
     # Why an inventory bars the begin or end of test mode; empty: it does not. None: it moves no cards, so it can be
     # tested while it is in service.

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from devices.driver_events import LinkDown, Reported
-from devices.kinds import kind_named
+from devices.kinds import DriverEvent, kind_named
+from devices.service import Service
 from firmware_bridge.errors import FirmwareNotApproved, LinkSilent, NoBox, PitboxError
 from firmware_bridge.handshake import Trust
 from firmware_bridge.transport.ports import open_port
 from table_controller.access.control_client import BlockingClient, RefusedByBox
-from table_controller.controller.slot import Slot
+from table_controller.controller.slot import AnySlot, Slot
 from table_controller.host.status import LinkStatus, link_of
 from table_controller.maintenance.doctor.check_result import FAIL, OK, WARN, CheckResult
 
@@ -139,12 +140,15 @@ async def _ask_all(slots: list[SlotConfig], config: TableConfig) -> list[SlotPro
 async def _ask(slot: SlotConfig, config: TableConfig) -> SlotProbe:
     reported: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    def handle(event: Any) -> None:
+    service = Service()
+
+    def handle(event: DriverEvent) -> None:
+        service.apply_report(asked.kind.trigger(event), unsettled=bool(asked.view.unsettled))
         if isinstance(event, Reported | LinkDown) and not reported.done():
             reported.set_result(None)
 
     trust = Trust(slot.kind, {slot.key.serial: slot.key}, config.approved, role="bench")
-    asked: Slot[Any, Any] = Slot(slot.name, kind_named(slot.kind), lambda: open_port(slot.port), trust, handle)
+    asked: AnySlot = Slot(slot.name, kind_named(slot.kind), lambda: open_port(slot.port), trust, handle)
     asked.start()
     try:
         async with asyncio.timeout(TIMEOUT_S):
@@ -155,8 +159,7 @@ async def _ask(slot: SlotConfig, config: TableConfig) -> SlotProbe:
             for _ in range(_ASKED):
                 await asked.driver.report()
         hello = asked.driver.reported.hello
-        state = asked.service.state
-        return SlotProbe(slot.name, state, hello.serial, hello.firmware, link=link_of(asked.driver))
+        return SlotProbe(slot.name, service.state, hello.serial, hello.firmware, link=link_of(asked.driver))
     except TimeoutError:
         silent = LinkSilent(f"{slot.name} has not answered within {TIMEOUT_S:g} s")
         return SlotProbe(slot.name, code=silent.code, cause=str(silent))

@@ -9,12 +9,13 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Final
 
-from table_controller.rulebook.cards import ACE
+from table_controller.rulebook.cards import ACE, RANKS
 from table_controller.rulebook.hands.hand_encoding import (
     JOKER_KEYS,
     TWOS_KEYS,
     make_evaluator,
     rank_counts,
+    ranks_key,
     suited_parts,
     wild_count,
 )
@@ -39,6 +40,11 @@ _GROUPS: Final = {
     "pair": (2,), "two_pair": (2, 2), "three_pair": (2, 2, 2), "three_of_a_kind": (3,), "full_house": (3, 2),
     "four_of_a_kind": (4,), "five_of_a_kind": (5,),
 }  # fmt: skip
+_EIGHT: Final = RANKS.index("8")
+# The only two 9-high hands (575.6(d)(7)): seven ranks without pair, straight or joker.
+_NINE_HIGH: Final = frozenset(
+    ranks_key([1 if rank in ranks else 0 for rank in RANKS]) for ranks in ("9876432", "9875432")
+)
 _FIVE: Final = Straights(5, wheel_second=True)
 _SEVEN: Final = Straights(7, wheel_second=True)
 
@@ -95,6 +101,14 @@ def by_suit(key: int) -> int:
     if _SEVEN.best(mask, wild):
         features |= FEATURE_BIT["seven_card_straight_flush_any"]
         features |= FEATURE_BIT["seven_card_straight_flush_with_joker" if wild else "seven_card_natural_straight_flush"]
+    return features
+
+
+def special_features(number: Sequence[int], jokers: int) -> int:
+    """Return the two features that only seven cards of 575 pay, from the number of cards of each rank."""
+    features = FEATURE_BIT["nine_high"] if ranks_key(number, jokers) in _NINE_HIGH else 0
+    if number[_EIGHT] == 4 and (3 in number or number[ACE] + jokers == 3):  # the joker counts as an ace here too (A4)
+        features |= FEATURE_BIT["four_8s_plus_three_of_a_kind"]
     return features
 
 

@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from table_controller.rulebook.cards import JOKER, RANKS
-from table_controller.rulebook.games.asia_poker import hands
-from table_controller.rulebook.games.dj_wild import hands as dj_wild
 from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.hands.hand_encoding import Memo, ranks_key, suited_key
-from table_controller.rulebook.hands.ranking import HandClass
 from table_controller.rulebook.payback.hand_classes import Pattern, hand_classes, patterns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     Tick = Callable[[int], None]
 
 # The number of classes of each tally; the ticks add up to it.
 FIVE_STEPS: Final = 150_891
 SEVEN_STEPS: Final = 292_253
+FIVE_METHOD: Final = "exact, all 2,869,685 hands"
+SEVEN_METHOD: Final = "exact, all 154,143,080 hands"
 # Classes per tick: smooth progress at little cost.
 _EVERY: Final = 1000
 
@@ -33,39 +32,44 @@ _MATCH_BIT: Final = hand_features.feature_bits("royal_flush_plus_royal_match")
 JOKER_BIT: Final = 1 << len(hand_features.FEATURES)
 
 
-class FiveCards(msgspec.Struct, frozen=True, kw_only=True):
-    """Tallies of five-card hands by features or by class."""
-
-    limited: Counter[int]  # with the limited joker
-    natural: Counter[int]  # of the 52 natural cards alone
-    twos_wild: Counter[int]  # likewise, the 2s wild
-    dj_wild: Counter[tuple[HandClass, dj_wild.Column]]  # with 2s and joker wild, by class and column
-
-
 class SevenCards(msgspec.Struct, frozen=True, kw_only=True):
-    """Tallies of seven-card hands by features, those of Asia Poker's bonus included."""
+    """Tallies of seven-card hands by features."""
 
     limited: Counter[int]
     fully_wild: Counter[int]
 
 
-def five_cards(tick: Tick) -> FiveCards:
-    """Tally all 2,869,685 five-card hands."""
-    tallies = FiveCards(limited=Counter(), natural=Counter(), twos_wild=Counter(), dj_wild=Counter())
-    for number, (cards, multiplicity) in enumerate(hand_classes(5, joker=True)):
-        held = hand_features.with_limited_joker(cards)
-        tallies.limited[held | JOKER_BIT if JOKER in cards else held] += multiplicity
-        tallies.dj_wild[dj_wild.paid_class(cards)] += multiplicity
-        if JOKER not in cards:
-            tallies.natural[held] += multiplicity
-            tallies.twos_wild[hand_features.with_wild_twos(cards)] += multiplicity
+# The seven cards, once they are tallied: more than one game needs them.
+_tallied: list[SevenCards] = []
+
+
+def five_card_classes(tick: Tick) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Yield every class of five-card hands with its number of hands, with FIVE_STEPS ticks."""
+    for number, each in enumerate(hand_classes(5, joker=True)):
         if number % _EVERY == 0:
             tick(min(_EVERY, FIVE_STEPS - number))
-    return tallies
+        yield each
+
+
+def five_cards(tick: Tick) -> Counter[int]:
+    """Tally all 2,869,685 five-card hands by features, with the limited joker."""
+    tally: Counter[int] = Counter()
+    for cards, multiplicity in five_card_classes(tick):
+        held = hand_features.with_limited_joker(cards)
+        tally[held | JOKER_BIT if JOKER in cards else held] += multiplicity
+    return tally
 
 
 def seven_cards(tick: Tick) -> SevenCards:
-    """Tally all 154,143,080 seven-card hands."""
+    """Tally all 154,143,080 seven-card hands, once."""
+    if _tallied:
+        tick(SEVEN_STEPS)
+    else:
+        _tallied.append(_seven_cards(tick))
+    return _tallied[0]
+
+
+def _seven_cards(tick: Tick) -> SevenCards:
     tallies = SevenCards(limited=Counter(), fully_wild=Counter())
     limited, wild, suited = (
         Memo(hand_features.by_rank_limited),
@@ -84,7 +88,9 @@ def seven_cards(tick: Tick) -> SevenCards:
                 tallies.limited[limited[key] | by_suit | _MATCH_BIT] += multiplicity // 3
                 tallies.fully_wild[wild[key] | by_suit | _MATCH_BIT] += multiplicity // 3
                 multiplicity -= multiplicity // 3
-            tallies.limited[limited[key] | by_suit | hands.special_features(pattern.held, joker)] += multiplicity
+            tallies.limited[limited[key] | by_suit | hand_features.special_features(pattern.held, joker)] += (
+                multiplicity
+            )
             tallies.fully_wild[wild[key] | by_suit] += multiplicity
             if number % _EVERY == 0:
                 tick(min(_EVERY, SEVEN_STEPS - number))

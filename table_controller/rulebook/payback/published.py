@@ -9,9 +9,8 @@ from functools import cache
 import msgspec
 
 from firmware_bridge.errors import BadRulebook
-from table_controller.rulebook.loader import read
+from table_controller.rulebook.registry import CHAPTERS, read
 from table_controller.rulebook.texts import paytables
-from table_controller.rulebook.vocabulary import GAMES
 
 
 class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -29,20 +28,26 @@ class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
 
 class _PublishedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    published: tuple[Published, ...]
+    published: tuple[Published, ...] = ()
 
 
 @cache
 def published() -> dict[str, Published]:
     """Return the published paybacks by paytable."""
+    return {each.table: each for game in CHAPTERS for each in _of_game(game)}
+
+
+def _of_game(game: str) -> tuple[Published, ...]:
+    """Return the published paybacks of a game's paytables; BadRulebook if they do not fit the paytables."""
+    name = f"{CHAPTERS[game]}/published.toml"
     try:
-        entries = msgspec.convert(tomllib.loads(read("published.toml").decode()), _PublishedFile).published
+        entries = msgspec.convert(tomllib.loads(read(name).decode()), _PublishedFile).published
         values = [each.value for each in entries]
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError, ValueError) as error:
-        raise BadRulebook(f"published.toml cannot be read: {error}") from error
-    known = {table.id for game in GAMES for table in paytables(game)}
+        raise BadRulebook(f"{name} cannot be read: {error}") from error
+    known = {table.id for table in paytables(game)}
     named = [each.table for each in entries]
-    wrong = [name for name in named if name not in known or named.count(name) > 1]
+    wrong = [table for table in named if table not in known or named.count(table) > 1]
     if wrong or not all(0 < value < 2 for value in values):
-        raise BadRulebook(f"published.toml: {', '.join(wrong) or 'a percentage out of bounds'}")
-    return {each.table: each for each in entries}
+        raise BadRulebook(f"{name}: {', '.join(wrong) or 'a percentage out of bounds'}")
+    return entries

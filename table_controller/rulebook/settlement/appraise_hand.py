@@ -11,21 +11,14 @@ import msgspec
 
 from firmware_bridge.errors import BadHand
 from table_controller.rulebook import cards as notation
-from table_controller.rulebook.games.asia_poker import hands as asia
-from table_controller.rulebook.games.dj_wild import hands as dj_wild
-from table_controller.rulebook.games.face_up_pai_gow import hands as pai_gow
-from table_controller.rulebook.games.house_ways import HOUSE_WAYS
-from table_controller.rulebook.games.over_under import hands as over_under
-from table_controller.rulebook.games.saigon import hands as saigon
-from table_controller.rulebook.hands import hand_features, poker5
-from table_controller.rulebook.hands.ranking import describe
+from table_controller.rulebook.game_rules import game_rules
 from table_controller.rulebook.loader import edition
-from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, WagerResult
+from table_controller.rulebook.registry import GAMES
+from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, SetHand, WagerResult
 from table_controller.rulebook.settlement.round_settlement import settle
 from table_controller.rulebook.settlement.terms import SettlementTerms
 from table_controller.rulebook.submission import check_submission
 from table_controller.rulebook.texts import paytables
-from table_controller.rulebook.vocabulary import GAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,14 +31,6 @@ if TYPE_CHECKING:
 BET_CENTS: Final = 500
 # Assumptions in place of a Rules Submission; each appraisal lists the ones that it used.
 _ASSUMED: Final = {"stake_returned": "no", "envy_paid_to": "progressive_bettors"}
-# Wagers on the player's cards alone; the others need the dealer's hand.
-_ALONE: Final = {
-    "asia_poker": ("bonus",),
-    "saigon_5_card": ("bonus",),
-    "over_under": ("ante", "over_23", "under_18", "bonus"),
-    "dj_wild": ("progressive", "trips"),
-    "face_up_pai_gow": ("fortune", "progressive"),
-}
 
 
 class AppraisalRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -61,13 +46,6 @@ class AppraisalRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     settings: dict[
         str, str
     ] = {}  # settings of the Rules Submission; a choice such as wheel_lowest_straight is yes or no
-
-
-class SetHand(msgspec.Struct, frozen=True):
-    """One hand of a setting, with its rank in words."""
-
-    cards: str
-    hand: str
 
 
 class Appraisal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -87,7 +65,7 @@ def appraise_hand(ask: AppraisalRequest) -> Appraisal:
     """Return what a hand is and what a wager on it gets; BadHand explains an invalid request."""
     if ask.game not in GAMES:
         raise BadHand(f"there is no game {ask.game}; the games are {', '.join(GAMES)}")
-    game = edition(ask.game)
+    game, rules = edition(ask.game), game_rules(ask.game)
     hands = [notation.parse_cards(part) for part in ask.cards.split("|")]
     cards = notation.parse_hand(
         ask.cards.replace("|", " "), game.hand.cards, jokers=game.cards.jokers, copies=game.cards.decks
@@ -99,64 +77,20 @@ def appraise_hand(ask: AppraisalRequest) -> Appraisal:
     return Appraisal(
         game=game.game,
         cards=notation.format_cards(cards),
-        hand=describe_hand(game.game, cards),
-        holds=_held(game.game, cards),
+        hand=rules.describe(cards),
+        holds=rules.features(cards),
         setting=_setting(game.game, cards, setting),
-        foul=_foul(game.game, setting),
+        foul=None if setting is None else rules.foul_clause(setting),
         results=results,
         assumed=assumed,
     )
 
 
-def describe_hand(game: str, cards: Sequence[Card]) -> str:
-    """Return the best hand of a game in words."""
-    if game == "over_under":
-        return f"total {over_under.total(cards)}"
-    if game == "dj_wild":
-        _, column = dj_wild.paid_class(cards)
-        return f"{describe(dj_wild.strength(cards))}, {column.replace('_', ' ')}"
-    best = describe(poker5.best_strength(cards))
-    if game == "saigon_5_card":
-        best_set = saigon.best_set(cards)
-        points = f"qualifies, Point Count {best_set.point_count}" if best_set.qualifies else "does not qualify"
-        return f"{points}; {best}"
-    return best
-
-
-def _held(game: str, cards: Sequence[Card]) -> tuple[str, ...]:
-    if game == "over_under":
-        return ()
-    if game == "dj_wild":
-        return hand_features.feature_names(dj_wild.class_features(dj_wild.paid_class(cards)[0]))
-    of_seven = {
-        "asia_poker": asia.bonus_features,
-        "saigon_5_card": saigon.bonus_features,
-        "face_up_pai_gow": pai_gow.seven_card_features,
-    }
-    return tuple(reversed(hand_features.feature_names(of_seven[game](cards))))
-
-
 def _setting(game: str, cards: Sequence[Card], given: tuple[tuple[Card, ...], ...] | None) -> tuple[SetHand, ...]:
-    policies = HOUSE_WAYS.get(game)
-    if policies is None:
+    rules = game_rules(game)
+    if rules.show_setting is None:
         return ()
-    if game == "saigon_5_card":
-        set_cards = saigon.as_set(*(given or next(iter(policies.values()))(cards)))
-        three = "qualifies" if set_cards.qualifies else "does not qualify"
-        return (
-            SetHand(notation.format_cards(set_cards.three), three),
-            SetHand(notation.format_cards(set_cards.showdown), f"Point Count {set_cards.point_count}"),
-        )
-    strength = asia.strength() if game == "asia_poker" else pai_gow.strength
-    length = 4 if game == "asia_poker" else 5
-    hands = given or next(iter(policies.values()))(cards)
-    return tuple(SetHand(notation.format_cards(hand), describe(strength(hand), length)) for hand in hands)
-
-
-def _foul(game: str, given: tuple[tuple[Card, ...], ...] | None) -> str | None:
-    if given is None or game == "saigon_5_card":
-        return None
-    return asia.foul_clause(given, asia.strength()) if game == "asia_poker" else pai_gow.foul_clause(given)
+    return rules.show_setting(given or next(iter(rules.house_ways.values()))(cards))
 
 
 # --- a wager on it ----------------------------------------------------------------------------------------------------
@@ -194,7 +128,7 @@ def _dealer(ask: AppraisalRequest, game: Edition, wager: Wager, cards: tuple[Car
         return ()
     if ask.dealer is not None:
         return notation.parse_hand(ask.dealer, game.hand.cards, jokers=game.cards.jokers)
-    if wager.name not in _ALONE[game.game]:
+    if wager.name not in game_rules(game.game).alone:
         raise BadHand(f"the {wager.title} needs the dealer's hand: enter it")
     taken = {*cards, *notation.parse_cards(ask.replacement or "")}
     return tuple([card for card in range(notation.JOKER) if card not in taken][: game.hand.cards])
@@ -231,10 +165,11 @@ def _wagers(ask: AppraisalRequest, game: Edition, wager: Wager, table: Paytable)
     bet = BET_CENTS if bet is None else bet
     ante = bet // 2 if wager.amount == "twice_ante" else bet
     needed = {each.name: ante for each in game.wagers if each.required}
-    if game.game == "dj_wild":
-        needed["raise"] = 2 * ante
-    if game.game == "over_under":
-        if wager.name == "ante":
-            raise BadHand("the Ante is settled with the second wager: ask about over_23 or under_18")
-        needed["under_18" if wager.name == "under_18" else "over_23"] = ante
+    decisions = [each for each in game.wagers if each.decision]
+    if len(decisions) > 1 and wager.required:
+        choices = " or ".join(each.name for each in decisions)
+        raise BadHand(f"the {wager.title} is settled with the second wager: ask about {choices}")
+    if decisions:
+        decided = wager if wager.decision else decisions[0]
+        needed[decided.name] = 2 * ante if decided.amount == "twice_ante" else ante
     return {**needed, wager.name: bet}

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 
 from firmware_bridge.errors import BadHand
 from table_controller.rulebook.cards import JOKER, NOTATION, excess_cards
-from table_controller.rulebook.games.asia_poker import hands as asia
-from table_controller.rulebook.games.face_up_pai_gow import hands as pai_gow
-from table_controller.rulebook.games.face_up_pai_gow.settlement import qualifying_wagers
+from table_controller.rulebook.game_rules import game_rules
 from table_controller.rulebook.texts import clauses
 
 if TYPE_CHECKING:
@@ -24,13 +22,15 @@ def check(terms: SettlementTerms, played: DealtRound, *, void: bool = False, set
 
     `settles`: whether wagers are settled by the cards, which is rare in a void round.
     """
+    rules = game_rules(terms.edition.game)
     problems = [*_seats(terms, played)]
     for seat in played.seats:
         where = f"seat {seat.number}"
         problems += [f"{where}: {each}" for each in _wagers(terms, seat)]
         problems += [] if void else [f"{where}: {each}" for each in _decision(terms, seat)]
         problems += [f"{where}: {each}" for each in _hand(terms, played, seat, void=void)]
-        problems += [f"{where}: {each}" for each in _joker(terms, played, seat)] if settles else []
+        objection = rules.seat_objection(terms, played, seat) if settles else None
+        problems += [f"{where}: {objection}"] if objection else []
     problems += [*_dealer(terms, played, void=void)]
     problems += [*_cards(terms, played)]
     if problems:
@@ -127,22 +127,9 @@ def _hand(terms: SettlementTerms, played: DealtRound, seat: Seat, *, void: bool)
         yield from _setting(terms, seat.setting, seat.cards)
 
 
-def _joker(terms: SettlementTerms, played: DealtRound, seat: Seat) -> Iterator[str]:
-    """Check that a joker that matters to a progressive bet or its envy has its replacement card."""
-    bets = any("progressive" in other.wagers for other in played.seats)
-    if terms.edition.game == "dj_wild" and bets and JOKER in seat.cards and played.replacement is None:
-        yield "a joker in the progressive needs the replacement card (687a.11(f)(1))"
-
-
 def _is_looked_at(terms: SettlementTerms, played: DealtRound, seat: Seat) -> bool:
     """Whether the cards of a seat still matter."""
-    if seat.fate == "plays":
-        return True
-    if terms.edition.game == "face_up_pai_gow":  # a surrendered hand may still pay envy (F11)
-        return any(qualifying_wagers(terms, other) for other in played.seats if other.number != seat.number)
-    if terms.edition.game == "dj_wild":
-        return "trips" in seat.wagers or ("progressive" in seat.wagers and bool(terms.submission.folded_progressive))
-    return "bonus" in seat.wagers
+    return seat.fate == "plays" or game_rules(terms.edition.game).matters_after_giving_up(terms, played, seat)
 
 
 def _setting(terms: SettlementTerms, hands: HandSetting, cards: Sequence[int]) -> Iterator[str]:
@@ -151,8 +138,8 @@ def _setting(terms: SettlementTerms, hands: HandSetting, cards: Sequence[int]) -
         yield f"{terms.edition.title} sets no hands"
     elif sorted(card for hand in hands for card in hand) != sorted(cards) or len(hands) != len(split):
         yield f"{len(cards)} cards are set into {len(split)} hands, each card once"
-    elif terms.edition.game == "saigon_5_card" and tuple(map(len, hands)) != split:
-        yield "five cards are set into three and two (680a.11(b)(1))"
+    elif objection := game_rules(terms.edition.game).setting_objection(hands):
+        yield objection
 
 
 def _dealer(terms: SettlementTerms, played: DealtRound, *, void: bool) -> Iterator[str]:
@@ -162,18 +149,12 @@ def _dealer(terms: SettlementTerms, played: DealtRound, *, void: bool) -> Iterat
         yield f"dealer: {number} cards; the hand has {expected}"
     if played.dealer_setting is not None:
         yield from (f"dealer: {each}" for each in _setting(terms, played.dealer_setting, played.dealer))
-        if _is_foul(terms, played.dealer_setting):
+        if game_rules(terms.edition.game).foul_clause(played.dealer_setting) is not None:
             yield "dealer: the hands are foul; set them again in the house way"
-    if played.replacement is not None and terms.edition.game != "dj_wild":
+    if played.replacement is not None and set(terms.edition.deal.replacement_card.values()) == {"never"}:
         yield f"{terms.edition.title} has no replacement card"
     if played.replacement == JOKER and any(JOKER in seat.cards for seat in played.seats):
         yield f"{NOTATION[JOKER]} cannot replace itself"
-
-
-def _is_foul(terms: SettlementTerms, hands: HandSetting) -> bool:
-    if terms.edition.game == "asia_poker":
-        return asia.foul_clause(hands, asia.strength()) is not None
-    return terms.edition.game == "face_up_pai_gow" and pai_gow.foul_clause(hands) is not None
 
 
 def _cards(terms: SettlementTerms, played: DealtRound) -> Iterator[str]:

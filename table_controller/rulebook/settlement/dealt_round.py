@@ -17,6 +17,13 @@ Fate = Literal["plays", "gave_up", "void", "abandoned"]
 WagerOutcome = Literal["wins", "loses", "pushes", "returned"]
 
 
+class SetHand(msgspec.Struct, frozen=True):
+    """One hand of a setting, with its rank in words."""
+
+    cards: str
+    hand: str
+
+
 class Seat(msgspec.Struct, frozen=True, kw_only=True):
     """One box of the round."""
 

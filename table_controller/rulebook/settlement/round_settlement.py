@@ -7,28 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from table_controller.rulebook.games.asia_poker import settlement
-from table_controller.rulebook.games.dj_wild import settlement as dj_wild
-from table_controller.rulebook.games.face_up_pai_gow import settlement as pai_gow
-from table_controller.rulebook.games.over_under import settlement as over_under
-from table_controller.rulebook.games.saigon import settlement as saigon
+from table_controller.rulebook.game_rules import game_rules
 from table_controller.rulebook.settlement.check import check
 from table_controller.rulebook.settlement.terms import lost_result, returned_result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from table_controller.rulebook.lookup import Ruling
     from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, WagerResult
     from table_controller.rulebook.settlement.terms import SettlementTerms
 
-_GAMES: Final[dict[str, Callable[[SettlementTerms, DealtRound, list[Seat]], Iterator[WagerResult]]]] = {
-    "asia_poker": settlement.settle,
-    "saigon_5_card": saigon.settle,
-    "over_under": over_under.settle,
-    "dj_wild": dj_wild.settle,
-    "face_up_pai_gow": pai_gow.settle,
-}
 # Outcomes that void one hand by its player's choice.
 _ALONE: Final = ("player_may_void", "player_option_dead_hand")
 
@@ -38,13 +27,14 @@ def settle(terms: SettlementTerms, played: DealtRound) -> tuple[WagerResult, ...
     check(terms, played)
     seats = settlement_order(terms, played)
     playing = [seat for seat in seats if seat.fate in ("plays", "gave_up")]
-    results = [*_set_aside(terms, seats), *_GAMES[terms.edition.game](terms, played, playing)]
+    results = [*_set_aside(terms, seats), *game_rules(terms.edition.game).settle(terms, played, playing)]
     return tuple(_within_limit(terms, played, results))
 
 
 def settle_void(terms: SettlementTerms, played: DealtRound, ruling: Ruling) -> tuple[WagerResult, ...]:
     """Return every wager of a void round, also progressive bets in the tray, except those still settled."""
     settles = "settle_optional_wagers" in ruling.outcomes
+    settle_hand = game_rules(terms.edition.game).settle_in_void_round
     check(terms, played, void=True, settles=settles)
     results = []
     for seat in settlement_order(terms, played):
@@ -52,7 +42,8 @@ def settle_void(terms: SettlementTerms, played: DealtRound, ruling: Ruling) -> t
         whole = msgspec.structs.replace(seat, fate="plays")
         settled = set()
         if settles and len(seat.cards) == terms.edition.hand.cards:  # an incomplete hand settles nothing (W19)
-            for result in dj_wild.settle_optional(terms, played, whole, "progressive", "trips"):
+            assert settle_hand is not None, f"{terms.edition.game} does not say what is settled in a void round"
+            for result in settle_hand(terms, played, whole):
                 results.append(msgspec.structs.replace(result, clauses=(*ruling.clauses, *result.clauses)))
                 settled.add(result.wager)
         unsettled = [wager for wager in seat.wagers if wager not in settled]
@@ -62,9 +53,9 @@ def settle_void(terms: SettlementTerms, played: DealtRound, ruling: Ruling) -> t
 
 def settlement_order(terms: SettlementTerms, played: DealtRound) -> list[Seat]:
     """Return the seats in the order of settlement. Seat 1 is farthest to the dealer's left."""
-    far_left = terms.edition.settle_order.start == "far_left"
-    if terms.edition.game == "dj_wild":
-        far_left = terms.setting("settle_direction") == "far_left_clockwise"
+    chosen = terms.submission.settings.get("settle_direction", "")  # where the text leaves the direction open (W13)
+    start = terms.edition.settle_order.start
+    far_left = chosen.startswith("far_left") if chosen else start == "far_left"
     return sorted(played.seats, key=lambda seat: seat.number, reverse=not far_left)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from table_controller.rulebook.games.house_ways import HOUSE_WAYS
+from table_controller.rulebook.game_rules import game_rules
 from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.settlement.dealt_round import WagerResult
 from table_controller.rulebook.texts import paytables
@@ -55,7 +55,7 @@ class SettlementTerms:
     def set_by_house_way(self, cards: Sequence[int]) -> HandSetting:
         """Return the hands as the dealer must set them, or would advise a player to."""
         assert self.submission.house_way is not None
-        policy = HOUSE_WAYS[self.edition.game][self.submission.house_way]
+        policy = game_rules(self.edition.game).house_ways[self.submission.house_way]
         return policy(cards, self.submission.house_way_ranks)
 
     def returns_stake(self, wager: str) -> bool:

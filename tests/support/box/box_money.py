@@ -64,8 +64,12 @@ async def change_meter_by_hand(house: PowerCutTable, rng: Random, rules: MeterRu
             return
     state = house.controller.table.state
     limit = -(-max(state.money.book.meters.current, rules.seed) // 10_000) + rng.choice((0, 30, 10_000))
-    set_limit = [ev.MeterClosed("m", FLOOR, AUDITOR), ev.MeterParameters("m", TECH, AUDITOR, None, limit)]
-    for event in (*set_limit, ev.MeterOpened("m", FLOOR, AUDITOR), ev.MeterOpened("m", FLOOR, TECH)):
+    set_limit: list[ev.Event] = [
+        ev.MeterClosed("m", FLOOR, AUDITOR),
+        ev.MeterParameters("m", TECH, AUDITOR, None, limit),
+    ]
+    set_limit += [ev.MeterOpened("m", FLOOR, AUDITOR), ev.MeterOpened("m", FLOOR, TECH)]
+    for event in set_limit:
         house.controller.submit(event)
     await house.wait(0.5)
 

@@ -14,7 +14,7 @@ from firmware_bridge.keys import save_key
 from simulators.casino.device_bench import trust_for
 from simulators.casino.disk import Disk, DiskWriter
 from simulators.casino.power import SimulatedClock
-from simulators.casino.table_layout import CHOICES, make_machines, table_slots
+from simulators.casino.table_layout import default_choices, make_machines, table_slots
 from simulators.engine.hosts.memory import MemoryHost
 from table_controller.access import people_file
 from table_controller.access.pin_check import PinChecker
@@ -54,7 +54,7 @@ class BoxTestBench:
         self.journal_error: JournalError | None = None
         self.box: Box
         rules = edition(game)
-        submission = check_submission(rules, {"adjacent_boxes": 1} | CHOICES[game])
+        submission = check_submission(rules, {"adjacent_boxes": 1} | default_choices(game))
         file = folder / "people.json"
         for id_, role in ROLES.items():
             people_file.add_credential(file, id_, role, PIN, cost=CHEAP)

@@ -21,7 +21,7 @@ from firmware_bridge.handshake import Trust
 from firmware_bridge.keys import load_approved, load_key
 from firmware_bridge.transport.serial import open_serial
 from simulators.casino.power import NoCredentials
-from simulators.casino.table import CHOICES
+from simulators.casino.table_layout import default_choices
 from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
 from table_controller.controller.plan import Plan, SlotPlan
@@ -188,7 +188,7 @@ async def _boot(folder: Path, submission: Submission, kinds: dict[str, Any]) -> 
 def main(folder: Path, game: str, choices: dict[str, Any], kinds: dict[str, Any]) -> None:
     """Fork a box for every line of standard input, its crash point; print its process id, and when it ended."""
     software_digest()
-    submission = check_submission(edition(game), {"adjacent_boxes": 1} | CHOICES[game] | choices)
+    submission = check_submission(edition(game), {"adjacent_boxes": 1} | default_choices(game) | choices)
     print("ready", flush=True)
     for line in sys.stdin:
         child = os.fork()

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from devices.bet_sensor import messages as m
+from devices.bet_sensor.driver import BetSensorDriver
 from firmware_bridge.errors import LinkError
 from simulators.casino.dealer import DEALER, SimulatedPeople
 from simulators.casino.table import CasinoTable
 from simulators.world.chips import TRAY
+from table_controller.controller.slot import slots_of
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import BetAccepted, Command, Finding, Prompt
@@ -21,7 +23,6 @@ from tests.support.machines.bench import LADDER
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from devices.bet_sensor.driver import BetSensorDriver
     from simulators.kinds.bet_sensor.machine import SimulatedBetSensor
     from table_controller.table.decisions import Decision
 
@@ -73,7 +74,7 @@ class LockingTable:
 
     def driver(self, seat: int) -> BetSensorDriver:
         """The box's own driver of a seat's sensor."""
-        return self.house.slots[f"bet_sensor.{seat}"].driver  # type: ignore[no-any-return]
+        return slots_of(self.house.slots, BetSensorDriver)[f"bet_sensor.{seat}"].driver
 
     def view(self, seat: int) -> Any:
         """What the box knows of a seat's sensor."""

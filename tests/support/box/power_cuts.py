@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from devices.bet_sensor.messages import Light
 from simulators.casino.disk import Disk
 from simulators.casino.journal_money_oracle import JournalMoneyOracle
-from simulators.casino.table import CHOICES, CasinoTable
-from simulators.casino.table_layout import keypad_and_sign
+from simulators.casino.table import CasinoTable
+from simulators.casino.table_layout import default_choices, keypad_and_sign
 from simulators.casino.winning_players import WinningPlayers
 from simulators.engine.virtual_time import run_virtual
 from simulators.world.chips import TRAY
@@ -23,6 +23,7 @@ from table_controller.table.core import Table
 from table_controller.table.decisions import (
     BetAccepted,
     BetReturned,
+    Command,
     Finding,
     HitClaimed,
     HitRebooked,
@@ -150,7 +151,7 @@ def choices_of(game: str, seed: int) -> dict[str, Any]:
     Where the usual table has none, every other one has.
     """
     tables = [name for name, (of, _) in PROGRESSIVES.items() if of == game]
-    if not tables or (seed % 2 == 0 and "progressive" not in CHOICES[game].get("wagers", ())):
+    if not tables or (seed % 2 == 0 and "progressive" not in default_choices(game).get("wagers", ())):
         return {}
     return choices(tables[seed // 2 % len(tables)])
 
@@ -262,7 +263,7 @@ def compare_bets(house: CasinoTable, watch: LightWatch, records: list[Record]) -
     state = house.controller.table.state
     assert state.round.state == mc.IDLE, f"the table was not led on: {state.round.state} {state.prompts}"
     assert all(whole for _, _, whole in house.dealt_rounds), "a round was dealt from a deck that was not whole"
-    ids = [d.id for d in decided(records) if type(d).__name__ == "Command" and d.act != "lock"]  # type: ignore[attr-defined]
+    ids = [d.id for d in decided(records) if isinstance(d, Command) and d.act != "lock"]
     assert len(ids) == len(set(ids)), "a command's number was used twice"
     twice = [d for d in decided(records) if isinstance(d, Finding) and d.kind == "told_twice"]
     assert not twice, f"an honest device was taken for one that tells twice: {twice}"

@@ -6,6 +6,7 @@ import shutil
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
+from table_controller import rulebook
 from table_controller.journal import records as rec
 from table_controller.journal.recovery import encode_snapshot, recover
 from table_controller.journal.store import Policy, Store
@@ -24,12 +25,9 @@ if TYPE_CHECKING:
 
     from table_controller.journal.chain import Record
 
+# Further choices of each game.
 GAMES: Final[dict[str, dict[str, Any]]] = {
-    "asia_poker": {},
-    "saigon_5_card": {},
-    "over_under": {},
-    "dj_wild": WILD_PROGRESSIVE,
-    "face_up_pai_gow": {},
+    game: WILD_PROGRESSIVE if game == "dj_wild" else {} for game in rulebook.GAMES
 }
 PROGRESSIVE: Final = ("dj_wild", "face_up_pai_gow")
 # An evening in 2031, and a second for every record (ns).

@@ -10,8 +10,10 @@ import msgspec
 import pytest
 
 from devices.shuffler import messages as m
+from devices.shuffler.driver import ShufflerDriver
 from firmware_bridge.errors import PitboxError
 from simulators.world.table import TRAY
+from table_controller.controller.slot import slots_of
 from table_controller.maintenance.fault_reports import FaultReports
 from tests.support.box.boxes import BoxTestBench, DirectClient
 
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
 
 
 SLOT = "shuffler.1"
+
+
+def shuffler_of(box: Box) -> ShufflerDriver:
+    return slots_of(box.slots, ShufflerDriver)[SLOT].driver
 
 
 @asynccontextmanager
@@ -52,7 +58,7 @@ async def fault(bench: BoxTestBench, *faults: str) -> None:
     for each in faults:
         machine.inject(each)
     with pytest.raises(PitboxError):
-        await bench.box.slots[SLOT].driver.shuffle(1 << 61)
+        await shuffler_of(bench.box).shuffle(1 << 61)
     await asyncio.sleep(1.0)
 
 

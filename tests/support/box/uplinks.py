@@ -8,7 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 from simulators.casino.power import NoCredentials
-from simulators.casino.table import CHOICES
+from simulators.casino.table_layout import default_choices
 from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
 from table_controller.controller.plan import Plan
@@ -87,7 +87,7 @@ def is_sent(record: Record) -> bool:
 async def running(folder: Path, mqtt: MqttSettings, policy: Policy | None = None) -> AsyncIterator[LinkedBox]:
     """Run a box with its uplink, and stop both in order."""
     rules = edition(GAME)
-    submission = check_submission(rules, {"adjacent_boxes": 1} | CHOICES[GAME])
+    submission = check_submission(rules, {"adjacent_boxes": 1} | default_choices(GAME))
     box = Box(Plan("linked", rules, submission, (), NoCredentials()), BoxClock(), snapshot_every=50)
 
     def open_journal(digests: Mapping[str, str]) -> tuple[Store, GroupCommitWriter]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from table_controller.rulebook import check_submission
+from simulators.casino.table_layout import default_choices
+from table_controller.rulebook import GAMES, check_submission
 from table_controller.rulebook import edition as committed
 from table_controller.table import dealing, progressive_bets, shuffling, stub
 from table_controller.table import events as ev
@@ -36,15 +37,8 @@ PEOPLE: Final = {"dealer": DEALER, "floorperson": FLOOR, "technician": TECH}
 EDITIONS: Final[dict[str, Edition]] = {}
 PERMITS: Final[list[tuple[ReasonRow, ...]]] = []
 
-_MACHINES: Final = {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True}
 # A table with every machine that the game can have.
-CHOICES: Final[dict[str, dict[str, Any]]] = {
-    "asia_poker": _MACHINES,
-    "saigon_5_card": _MACHINES,
-    "over_under": {"dealing": "dealing_shoe", "shuffler": "batch", "shuffler_counts": True, "two_decks": True},
-    "dj_wild": _MACHINES,
-    "face_up_pai_gow": {**_MACHINES, "wagers": ["progressive"], "paytables": {"progressive": "688a-progressive-1"}},
-}
+CHOICES: Final[dict[str, dict[str, Any]]] = {game: default_choices(game) for game in GAMES}
 # Further choices of a progressive that the regulation leaves open.
 WILD_PROGRESSIVE: Final[dict[str, Any]] = {
     "wagers": ["progressive"], "paytables": {"progressive": "687a-progressive-1"}, "progressive_rate_bp": 1500,
@@ -55,12 +49,10 @@ NO_MACHINES: Final[dict[str, Any]] = {"shuffler": "none", "shuffler_counts": Fal
 
 _SENSORS: Final[dict[str, DeviceFact]] = {f"bet_sensor.{n}": "bet_sensor" for n in range(1, 7)}
 _CARDS: Final[dict[str, DeviceFact]] = {"shuffler.1": "shuffler", "shoe.1": "shoe"}
+_SHAKER: Final[dict[str, DeviceFact]] = {"shaker.1": "shaker"}
 SLOTS: Final[dict[str, dict[str, DeviceFact]]] = {
-    "asia_poker": {**_CARDS, "shaker.1": "shaker"},
-    "saigon_5_card": dict(_CARDS),
-    "over_under": dict(_CARDS),
-    "dj_wild": {**_CARDS, **_SENSORS},
-    "face_up_pai_gow": {**_CARDS, "shaker.1": "shaker", **_SENSORS},
+    game: {**_CARDS, **(_SHAKER if committed(game).starts else {}), **(_SENSORS if committed(game).progressive else {})}
+    for game in GAMES
 }
 
 

@@ -87,7 +87,7 @@ class LatchHost:
             self.table.restore(self._moments[seat.moment])
             decided = run()
             frames = tuple(
-                driver_commands.start_command(m.KIND, _Writer(), command)
+                driver_commands.start_command(m.KIND, _Writer(), command)  # type: ignore[arg-type]
                 for command in decisions_of(Command, decided)
                 if command.slot == SLOT
             )

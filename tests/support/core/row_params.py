@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from table_controller.rulebook import GAMES
-from table_controller.rulebook.loader import CHAPTERS
+from table_controller.rulebook.registry import CHAPTERS
 from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:

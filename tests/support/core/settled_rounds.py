@@ -17,9 +17,6 @@ TABLES_687A = {
     "bad_beat": "687a-badbeat-DJWBB-01",
 }
 _ALL: dict[str, dict[str, Any]] = {
-    "asia_poker": {"wagers": ["bonus"], "paytables": {"bonus": "575-bonus-A"}},
-    "saigon_5_card": {"wagers": ["bonus"]},
-    "over_under": {"wagers": ["bonus"]},
     "dj_wild": {
         "wagers": list(TABLES_687A),
         "paytables": TABLES_687A,
@@ -31,12 +28,18 @@ _ALL: dict[str, dict[str, Any]] = {
 }
 
 
+def _offered(edition: rulebook.Edition) -> dict[str, Any]:
+    """Return the choices that offer every optional wager, each with its first paytable."""
+    options = {wager.name: wager.tables[0] for wager in edition.wagers if wager.option}
+    return {"wagers": list(options), "paytables": options}
+
+
 def terms(game: str, **changes: Any) -> SettlementTerms:
     """A table that offers everything; paytables and settings are changed one by one."""
-    raw = {"adjacent_boxes": 1, **_ALL[game]}
+    edition = rulebook.edition(game)
+    raw = {"adjacent_boxes": 1, **(_ALL.get(game) or _offered(edition))}
     for name, value in changes.items():
         raw[name] = {**raw.get(name, {}), **value} if isinstance(value, dict) else value
-    edition = rulebook.edition(game)
     return SettlementTerms(edition, rulebook.check_submission(edition, raw))
 
 

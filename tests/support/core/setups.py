@@ -1,4 +1,4 @@
-"""Tables of every configuration of the five games, brought into any phase of a round."""
+"""Tables of every configuration of every game, brought into any phase of a round."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
+from table_controller.rulebook import GAMES
 from table_controller.rulebook import edition as committed
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
@@ -17,7 +18,7 @@ from table_controller.table.core import Table
 from table_controller.table.decisions import Prompt
 from table_controller.table.state import TableState
 from tests.support.core import ideal_table
-from tests.support.core.ideal_table import DEALER, NO_MACHINES, SLOTS, WILD_PROGRESSIVE, IdealTable
+from tests.support.core.ideal_table import CHOICES, DEALER, NO_MACHINES, SLOTS, WILD_PROGRESSIVE, IdealTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,14 +103,13 @@ def _by_number(more: dict[str, DeviceFact]) -> dict[str, TableKind]:
     }
 
 
-KINDS: Final[dict[str, dict[str, TableKind]]] = {
+# The kinds of single games, beside or in place of those that every game has.
+_OWN: Final[dict[str, dict[str, TableKind]]] = {
     "asia_poker": {
-        **_kinds("asia_poker", _SHAKER),
         **_by_number({}),
         "button": TableKind({**_SHUFFLER, **_SHOE}, {"start": "flat_button", "two_decks": False}),
     },
     "saigon_5_card": {
-        **_kinds("saigon_5_card", {}),
         "faces": TableKind(SLOTS["saigon_5_card"], {"two_decks": False, "face_check_rounds": 3}),
     },
     "over_under": {
@@ -122,11 +122,22 @@ KINDS: Final[dict[str, dict[str, TableKind]]] = {
         "continuous": TableKind(_SHUFFLER, _CONTINUOUS),
     },
     "dj_wild": {
-        **_kinds("dj_wild", {}),
         "wild": TableKind({**_SHUFFLER, **_SHOE, **_SENSORS}, {"two_decks": False, **WILD_PROGRESSIVE}),
     },
-    "face_up_pai_gow": {**_kinds("face_up_pai_gow", {**_SHAKER, **_SENSORS}), **_by_number(_SENSORS)},
+    "face_up_pai_gow": _by_number(_SENSORS),
 }
+
+
+def _of_game(game: str) -> dict[str, TableKind]:
+    """Return the kinds of a game: those that every game with an automated shoe has, and its own."""
+    rules, own = committed(game), _OWN.get(game, {})
+    if rules.method("automated_shoe") is None:
+        return own
+    sensors = _SENSORS if "wagers" in CHOICES[game] else {}
+    return {**_kinds(game, {**(_SHAKER if rules.starts else {}), **sensors}), **own}
+
+
+KINDS: Final[dict[str, dict[str, TableKind]]] = {game: _of_game(game) for game in GAMES}
 
 
 @contextmanager

@@ -40,8 +40,8 @@ async def return_to_work(b: ShufflerTestBench, expected: int = FEW) -> None:
     b.inject("load")
     b.inject("discard")
     assert verdict(await count_set(b), expected) == []
-    b.service.clear()
-    b.service.acknowledge()
+    b.service.fire("clear")
+    b.service.fire("acknowledge")
     await ask_until_answered(b, b.driver.report)
     assert b.service.state == "in_service"
     await check_inventory(b, outside=0, total=expected)

@@ -164,7 +164,7 @@ class DisturbedMachine(ABC):
         for command in b.view.unsettled:
             await ask_until_answered(b, lambda command=command: b.driver.outcome(command))  # type: ignore[misc]
         if b.service.state == "faulted":
-            b.service.clear()
-            b.service.acknowledge()
+            b.service.fire("clear")
+            b.service.fire("acknowledge")
         await ask_until_answered(b, b.driver.report)
         self.figures["times back in service"] += b.service.is_in_service

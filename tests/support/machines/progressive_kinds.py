@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.bet_sensor import messages as bs
 from devices.keypad import messages as kp
-from devices.kinds import BET_SENSOR, KEYPAD, METER_SIGN
+from devices.kinds import BET_SENSOR, KEYPAD, METER_SIGN, AnyKind
 from devices.meter_sign import messages as ms
 from simulators.casino.device_bench import DeviceBench
 from simulators.kinds.bet_sensor.machine import SimulatedBetSensor
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from contextlib import AbstractAsyncContextManager
 
-    from devices.kinds import Kind
 
 AnyBench = DeviceBench[Any, Any, Any]
 
@@ -29,7 +28,7 @@ class KindCase:
 
     def __init__(
         self,
-        kind: Kind[Any, Any],
+        kind: AnyKind,
         machine: type[Any],
         questions: dict[str, str],
         actuations: dict[str, tuple[str, Callable[[AnyBench, int], Awaitable[Any]]]],

@@ -111,7 +111,7 @@ async def get_all_cards_out(b: Shoe, expected: int = 53) -> None:
 
 async def back_in_service(b: Shoe | ManualShoe) -> None:
     """Somebody acknowledges what was cleared, and the machine reports again."""
-    b.service.clear()
-    b.service.acknowledge()
+    b.service.fire("clear")
+    b.service.fire("acknowledge")
     await ask_until_answered(b, b.driver.report)
     assert b.service.state == "in_service"

@@ -120,8 +120,8 @@ class StartDeviceSoak:
             known = await ask_until_answered(b, lambda command=command: b.driver.outcome(command))  # type: ignore[misc]
             assert known.outcome is not Outcome.RUNNING
         if b.service.state == "faulted":
-            b.service.clear()
-            b.service.acknowledge()
+            b.service.fire("clear")
+            b.service.fire("acknowledge")
         await ask_until_answered(b, b.driver.report)
         assert b.service.is_in_service, b.service.state
         self.figures["times in service"] += 1

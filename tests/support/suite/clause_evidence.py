@@ -1,6 +1,6 @@
 """Records what a marked test shows about its clauses: the live core refuses, asks a person, runs, or does not run.
 
-`tests/clause_witnesses.toml` names one test for each clause and what it shows. The test fails if it shows less, so the
+`tests/clause_witnesses` names one test for each clause and what it shows. The test fails if it shows less, so the
 clause table claims no more than the tests show.
 """
 
@@ -21,7 +21,7 @@ from table_controller.table.decisions import HoldOpened, Prompt, RequestRefused
 if TYPE_CHECKING:
     from table_controller.table.decisions import Decision, DenialReason
 
-WITNESSES: Final = Path(tests.__file__).resolve().parent / "clause_witnesses.toml"
+WITNESSES: Final = Path(tests.__file__).resolve().parent / "clause_witnesses"
 # The environment variable that names the file to which every marked test appends what it showed.
 RECORD: Final = "PITBOX_CLAUSE_RECORD"
 # What a test can show about one of its clauses, the strongest first.
@@ -122,7 +122,7 @@ def end(evidence: ClauseEvidence, test: str, clauses: list[str]) -> str | None:
         claimed = witnesses().get(clause, {})
         if claimed.get("test") == test and SHOWN.index(what) > SHOWN.index(claimed["shows"]):
             return (
-                f"{clause}: tests/clause_witnesses.toml claims {claimed['shows']!r} of this test; it shows {what!r}."
+                f"{clause}: tests/clause_witnesses claims {claimed['shows']!r} of this test; it shows {what!r}."
                 " Repair the test or the core, or write the claims again: python -m tools.clause_table --record"
             )
     return None
@@ -131,5 +131,7 @@ def end(evidence: ClauseEvidence, test: str, clauses: list[str]) -> str | None:
 @cache
 def witnesses() -> dict[str, dict[str, str]]:
     """Return for each clause its witness (`test`) and what that test shows (`shows`)."""
-    by_clause: dict[str, dict[str, str]] = tomllib.loads(WITNESSES.read_text()) if WITNESSES.exists() else {}
+    by_clause: dict[str, dict[str, str]] = {}
+    for path in sorted(WITNESSES.glob("*.toml")):
+        by_clause |= tomllib.loads(path.read_text())
     return by_clause

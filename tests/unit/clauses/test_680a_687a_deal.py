@@ -11,7 +11,7 @@ from firmware_bridge.errors import BadSubmission
 from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import Command
+from table_controller.table.decisions import Command, Prompt
 from tests.support.core.chapters import (
     GAMES,
     bring_deck,
@@ -157,8 +157,9 @@ def test_no_card_is_dealt_before_no_more_bets(game: str, dealing: str) -> None:
             assert reasons_by_key(floor, act, "shoe.1", "blue", cards=5)["not_dealing"] == f"{CHAPTERS[game]}.{clause}"
     before = len(floor.log)
     floor.play(ev.NoMoreBets(DEALER), until=lambda _: floor.phase == mc.PLAYING)
-    seats = next(p for _, decided in floor.log[before:] for p in decided if getattr(p, "kind", None) == "seats")
-    assert f"{CHAPTERS[game]}.{clause}" in seats.clauses  # type: ignore[attr-defined]
+    prompts = [p for _, decided in floor.log[before:] for p in decided if isinstance(p, Prompt)]
+    seats = next(prompt for prompt in prompts if prompt.kind == "seats")
+    assert f"{CHAPTERS[game]}.{clause}" in seats.clauses
     assert floor.round_.dealt == 20
 
 

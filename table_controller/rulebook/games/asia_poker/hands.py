@@ -8,13 +8,12 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from table_controller.rulebook.cards import ACE, RANKS
+from table_controller.rulebook.cards import ACE
 from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.hands.hand_encoding import (
     JOKER_KEYS,
     make_evaluator,
     rank_counts,
-    ranks_key,
     suited_parts,
     wild_count,
 )
@@ -36,12 +35,6 @@ SIZES: Final = (4, 2, 1)
 HIGH_FOUL: Final = "575.11(f)(1)(iii)"
 MEDIUM_FOUL: Final = "575.11(f)(1)(iv)"
 OTHER_FOUL: Final = "575.11(f)(1)(v)"
-
-_EIGHT: Final = RANKS.index("8")
-# The only two 9-high hands (575.6(d)(7)): seven ranks without pair, straight or joker.
-_NINE_HIGH: Final = frozenset(
-    ranks_key([1 if rank in ranks else 0 for rank in RANKS]) for ranks in ("9876432", "9875432")
-)
 
 
 @cache
@@ -75,12 +68,4 @@ def foul_clause(hands: Sequence[Sequence[int]], rank_of: Strength) -> str | None
 def bonus_features(cards: Sequence[int]) -> int:
     """Return the features of seven cards for the Bonus Wager."""
     key = sum(JOKER_KEYS[card] for card in cards)
-    return hand_features.with_limited_joker(cards) | special_features(rank_counts(key), wild_count(key))
-
-
-def special_features(number: Sequence[int], jokers: int) -> int:
-    """Return the two features that only Asia Poker has, from the number of cards of each rank."""
-    features = hand_features.FEATURE_BIT["nine_high"] if ranks_key(number, jokers) in _NINE_HIGH else 0
-    if number[_EIGHT] == 4 and (3 in number or number[ACE] + jokers == 3):  # the joker counts as an ace here too (A4)
-        features |= hand_features.FEATURE_BIT["four_8s_plus_three_of_a_kind"]
-    return features
+    return hand_features.with_limited_joker(cards) | hand_features.special_features(rank_counts(key), wild_count(key))

@@ -1,4 +1,4 @@
-"""Payback of Face Up Pai Gow Poker: Ace High counted exactly, the main wager simulated.
+"""Paybacks of Face Up Pai Gow Poker: the main wager simulated, the other wagers counted exactly.
 
 An Ace High Pai Gow is seven different ranks with no straight and no flush.
 """
@@ -9,18 +9,38 @@ from collections import Counter
 from fractions import Fraction
 from itertools import combinations, product
 from math import comb
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
 
 from table_controller.rulebook.cards import ACE, RANKS
 from table_controller.rulebook.games.face_up_pai_gow import hands
 from table_controller.rulebook.games.face_up_pai_gow.house_way import standard_5_2
 from table_controller.rulebook.hands.ranking import Straights
+from table_controller.rulebook.payback.hand_counts import SEVEN_METHOD, SEVEN_STEPS, seven_cards
 from table_controller.rulebook.payback.simulation import SEATS, deals, mean_payback
+from table_controller.rulebook.payback.study import (
+    PAIRS_METHOD,
+    Figure,
+    Study,
+    at_odds,
+    line_chances,
+    of_progressive,
+    return_per_unit,
+    simulated_figure,
+    steps,
+    tables_of,
+)
+from table_controller.rulebook.settlement.terms import line_pay
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from table_controller.rulebook.payback.simulation import SimulatedPayback, Tick
+    from table_controller.rulebook.payback.simulation import SimulatedPayback
+    from table_controller.rulebook.payback.study import Effort, Tick
+    from table_controller.rulebook.texts import Paytable
+
+_GAME: Final = "face_up_pai_gow"
 
 
 # --- the main wager ---------------------------------------------------------------------------------------------------
@@ -152,3 +172,58 @@ def _suits(size: int) -> Counter[tuple[int, ...]]:
                 longer[_plus(counts, suit)] += number
         distribution = longer
     return distribution
+
+
+# --- the figures ------------------------------------------------------------------------------------------------------
+
+
+def _main(effort: Effort, tick: Tick) -> Iterator[Figure]:
+    simulated = face_up_main(effort.rounds, effort.seed, tick)
+    assuming = "dealer by standard_5_2, best play"
+    yield simulated_figure(simulated, effort, _GAME, "face_up_pai_gow_poker", "688a-main", assuming)
+
+
+def _ace_high(_: Effort, tick: Tick) -> Iterator[Figure]:
+    results = ace_high_chances()
+    chances = {
+        "both_ace_high": results.both,
+        "dealer_ace_high_with_joker": results.dealer_with_joker,
+        "dealer_ace_high_no_joker": results.dealer_no_joker,
+    }
+    for table in tables_of(_GAME, "ace_high"):
+        back = sum((chances[line.hand] * return_per_unit(line_pay(line)) for line in table.lines), Fraction(0))
+        yield Figure(game=_GAME, wager="ace_high", table=table.id, computed=back, method=PAIRS_METHOD)
+    tick(1)
+
+
+def _seven_cards(_: Effort, tick: Tick) -> Iterator[Figure]:
+    tallies = seven_cards(tick)
+    fortunes = at_odds(_GAME, "fortune", tallies.limited, SEVEN_METHOD)
+    for figure, table in zip(fortunes, tables_of(_GAME, "fortune"), strict=True):
+        yield msgspec.structs.replace(figure, assuming="no envy")
+        envy = 5 * _envy(table, tallies.limited, 500)
+        yield msgspec.structs.replace(figure, computed=figure.computed + envy, assuming="$5, envy for 5 others")
+    for table in tables_of(_GAME, "progressive"):
+        tally = tallies.fully_wild if table.fully_wild_joker else tallies.limited
+        rate = Fraction((table.rate_percent or 0) + (table.reserve_percent or 0), 100)
+        back = of_progressive(table, tally, rate=rate, stake=bool(table.stake_returned))
+        assert table.unit_cents is not None
+        envy = _envy(table, tallies.limited, table.unit_cents)
+        figure = Figure(game=_GAME, wager="progressive", table=table.id, computed=back, method=SEVEN_METHOD)
+        yield msgspec.structs.replace(figure, assuming="no envy") if envy else figure
+        if envy:
+            yield msgspec.structs.replace(figure, computed=back + envy, assuming="envy for 1 other")
+
+
+def _envy(table: Paytable, tally: Mapping[int, int], unit: int) -> Fraction:
+    """Return the payback of envy for one other seat, as a share of a wager of `unit` cents."""
+    return sum(
+        (chance * Fraction(line.envy_cents or 0, unit) for line, chance in line_chances(table, tally)), Fraction(0)
+    )
+
+
+STUDIES: Final = (
+    Study("seven cards", ("fortune", "progressive"), steps(SEVEN_STEPS), _seven_cards),
+    Study("Ace High", ("ace_high",), steps(1), _ace_high),
+    Study("Face Up Pai Gow dealt out", ("face_up_pai_gow_poker",), lambda effort: effort.rounds, _main),
+)

@@ -7,9 +7,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from table_controller.rulebook.games.over_under.hands import OVER_23, UNDER_18, VALUES
+from table_controller.rulebook.payback.study import Figure, Study, return_per_unit, steps, tables_of
+from table_controller.rulebook.settlement.terms import first_line, line_pay
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from table_controller.rulebook.payback.study import Effort, Tick
 
 _DECKS: Final = 6
 _BATCH: Final = Counter({value: 4 * _DECKS * VALUES.count(value) for value in VALUES})
@@ -68,3 +72,30 @@ def _after(first: int) -> dict[int, Fraction]:
         for third, then in _next(left - Counter([second])).items():
             chances[first + second + third] += chance * then
     return chances
+
+
+_METHOD: Final = "exact, 312 cards"
+
+
+def _three_cards(_: Effort, tick: Tick) -> Iterator[Figure]:
+    required = required_wagers()
+    yield Figure(
+        game="over_under", wager="ante", table="686a-main", computed=required.returned / required.wagered,
+        method=_METHOD, assuming="best play; both wagers together",
+    )  # fmt: skip
+    (table,) = tables_of("over_under", "bonus")
+
+    def pays(total: int) -> Fraction:
+        line = first_line(table, 0, total=total)
+        return Fraction(0) if line is None else return_per_unit(line_pay(line))
+
+    yield Figure(game="over_under", wager="bonus", table=table.id, computed=bonus(pays), method=_METHOD)
+    tick(1)
+
+
+STUDIES: Final = (
+    Study(
+        "three cards", ("ante", "over_23", "under_18", "bonus"), steps(1), _three_cards,
+        shares={"over_23": "ante", "under_18": "ante"},
+    ),
+)  # fmt: skip

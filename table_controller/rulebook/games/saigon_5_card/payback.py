@@ -1,4 +1,4 @@
-"""Payback of Saigon's Ante, counted exactly over every pair of hands: only the values of the cards matter."""
+"""Payback of Saigon 5 Card: the Ante counted over every pair of hands, by values alone; the bonus over all hands."""
 
 from __future__ import annotations
 
@@ -9,10 +9,23 @@ from math import comb, prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from table_controller.rulebook.cards import ACE, JOKER
-from table_controller.rulebook.games.saigon import hands as saigon
+from table_controller.rulebook.games.saigon_5_card import hands as saigon
+from table_controller.rulebook.payback.hand_counts import FIVE_METHOD, FIVE_STEPS, five_cards
+from table_controller.rulebook.payback.study import (
+    PAIRS_METHOD,
+    Figure,
+    Study,
+    at_odds,
+    return_per_unit,
+    steps,
+    tables_of,
+)
+from table_controller.rulebook.settlement.terms import line_pay
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from table_controller.rulebook.payback.study import Effort, Tick
 
     _Vector = tuple[int, ...]  # how many cards of each kind
 
@@ -70,3 +83,24 @@ def _vectors(size: int) -> Iterator[_Vector]:
 def _representative(number: _Vector) -> list[int]:
     """Return a hand of these values."""
     return [_FIRST[kind] + at for kind, times in enumerate(number) for at in range(times)]
+
+
+def _ante_figure(_: Effort, tick: Tick) -> Iterator[Figure]:
+    chances = ante_chances()
+    whole, half = (return_per_unit(line_pay(line)) for line in next(tables_of("saigon_5_card", "ante")).lines)
+    yield Figure(
+        game="saigon_5_card", wager="ante", table="680a-ante",
+        computed=chances.wins * whole + chances.wins_half * half + chances.pushes,
+        method=PAIRS_METHOD, assuming="both take the highest Point Count",
+    )  # fmt: skip
+    tick(1)
+
+
+def _bonus(_: Effort, tick: Tick) -> Iterator[Figure]:
+    yield from at_odds("saigon_5_card", "bonus", five_cards(tick), FIVE_METHOD)
+
+
+STUDIES: Final = (
+    Study("five cards", ("bonus",), steps(FIVE_STEPS), _bonus),
+    Study("Saigon's Ante", ("ante",), steps(1), _ante_figure),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from table_controller.rulebook.games.saigon import hands
+from table_controller.rulebook.games.saigon_5_card import hands
 from table_controller.rulebook.hands import hand_features, poker5
 from table_controller.rulebook.hands.ranking import describe
 from table_controller.rulebook.settlement.terms import first_line, line_result, lost_result, returned_result

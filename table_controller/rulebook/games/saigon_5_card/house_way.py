@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from table_controller.rulebook.games.saigon import hands
+from table_controller.rulebook.games.saigon_5_card import hands
 from table_controller.rulebook.hands.house_way import AS_PRINTED
 
 if TYPE_CHECKING:

@@ -1,0 +1,81 @@
+"""What the code of a game provides, found by the game's name: `games/<game>/rules.py` defines RULES."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from firmware_bridge.errors import BadRulebook
+from table_controller.rulebook.registry import CHAPTERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from types import ModuleType
+
+    from table_controller.rulebook.cards import Card
+    from table_controller.rulebook.hands.house_way import HouseWay
+    from table_controller.rulebook.settlement.dealt_round import DealtRound, HandSetting, Seat, SetHand, WagerResult
+    from table_controller.rulebook.settlement.terms import SettlementTerms
+
+T = TypeVar("T")
+
+
+def _nothing(*_: object) -> None:
+    """Object to nothing."""
+
+
+def _no_features(_: Sequence[Card]) -> tuple[str, ...]:
+    return ()
+
+
+def _never(_terms: SettlementTerms, _played: DealtRound, _seat: Seat) -> bool:
+    return False
+
+
+class GameRules(NamedTuple):
+    """How a game's hands and wagers are judged. A game without split hands needs the first two only."""
+
+    # The results of the seats that play or gave up, in the order given.
+    settle: Callable[[SettlementTerms, DealtRound, list[Seat]], Iterator[WagerResult]]
+    # The best hand of some cards, in words.
+    describe: Callable[[Sequence[Card]], str]
+    # The features that a paytable may pay, in the paytables' words.
+    features: Callable[[Sequence[Card]], tuple[str, ...]] = _no_features
+    # The wagers that depend on the player's cards alone.
+    alone: tuple[str, ...] = ()
+    # The policies by which the dealer sets hands, the default first.
+    house_ways: Mapping[str, HouseWay] = {}
+    # The hands of a setting, with their ranks in words.
+    show_setting: Callable[[HandSetting], tuple[SetHand, ...]] | None = None
+    # The clause by which a setting is foul; None if it is not.
+    foul_clause: Callable[[HandSetting], str | None] = _nothing
+    # Why the sizes of set hands are impossible; None if they are possible, though perhaps foul.
+    setting_objection: Callable[[HandSetting], str | None] = _nothing
+    # Why the cards of a seat cannot be settled; None if they can.
+    seat_objection: Callable[[SettlementTerms, DealtRound, Seat], str | None] = _nothing
+    # Whether the cards of a seat that gave up still matter.
+    matters_after_giving_up: Callable[[SettlementTerms, DealtRound, Seat], bool] = _never
+    # The wagers of a whole hand that are settled although the round is void.
+    settle_in_void_round: Callable[[SettlementTerms, DealtRound, Seat], Iterator[WagerResult]] | None = None
+
+
+@cache
+def game_rules(game: str) -> GameRules:
+    """Return how a game's hands and wagers are judged; BadRulebook if its folder does not say so."""
+    return provided(game, lambda: import_module(f"table_controller.rulebook.games.{game}.rules"), "RULES", GameRules)
+
+
+def provided(game: str, load: Callable[[], ModuleType], name: str, kind: type[T]) -> T:
+    """Return what a module in a game's folder defines by a name; KeyError for an unknown game."""
+    chapter = CHAPTERS[game]
+    try:
+        module = load()
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith(__package__):
+            raise
+        raise BadRulebook(f"chapter {chapter} has no code: {error.name.replace('.', '/')}.py is missing") from error
+    defined: Any = getattr(module, name, None)
+    if not isinstance(defined, kind):
+        raise BadRulebook(f"{module.__name__} must define {name}, a {kind.__name__}")
+    return defined

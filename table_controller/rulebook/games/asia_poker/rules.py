@@ -1,0 +1,48 @@
+"""What the rulebook needs to know of Asia Poker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from table_controller.rulebook.cards import format_cards
+from table_controller.rulebook.game_rules import GameRules
+from table_controller.rulebook.games.asia_poker import hands
+from table_controller.rulebook.games.asia_poker.house_way import standard_4_2_1
+from table_controller.rulebook.games.asia_poker.settlement import settle
+from table_controller.rulebook.hands import hand_features, poker5
+from table_controller.rulebook.hands.ranking import describe
+from table_controller.rulebook.settlement.dealt_round import SetHand
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from table_controller.rulebook.settlement.dealt_round import HandSetting
+
+
+def _describe(cards: Sequence[int]) -> str:
+    return describe(poker5.best_strength(cards))
+
+
+def _features(cards: Sequence[int]) -> tuple[str, ...]:
+    return tuple(reversed(hand_features.feature_names(hands.bonus_features(cards))))
+
+
+def _show_setting(setting: HandSetting) -> tuple[SetHand, ...]:
+    strength = hands.strength()
+    return tuple(SetHand(format_cards(hand), describe(strength(hand), 4)) for hand in setting)
+
+
+def _foul_clause(setting: HandSetting) -> str | None:
+    return hands.foul_clause(setting, hands.strength())
+
+
+RULES: Final = GameRules(
+    settle=settle,
+    describe=_describe,
+    features=_features,
+    alone=("bonus",),
+    house_ways={"standard_4_2_1": standard_4_2_1},
+    show_setting=_show_setting,
+    foul_clause=_foul_clause,
+    matters_after_giving_up=lambda _terms, _played, seat: "bonus" in seat.wagers,
+)

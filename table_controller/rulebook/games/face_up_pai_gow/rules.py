@@ -1,0 +1,49 @@
+"""What the rulebook needs to know of Face Up Pai Gow Poker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from table_controller.rulebook.cards import format_cards
+from table_controller.rulebook.game_rules import GameRules
+from table_controller.rulebook.games.face_up_pai_gow import hands
+from table_controller.rulebook.games.face_up_pai_gow.house_way import standard_5_2
+from table_controller.rulebook.games.face_up_pai_gow.settlement import qualifying_wagers, settle
+from table_controller.rulebook.hands import hand_features
+from table_controller.rulebook.hands.ranking import describe
+from table_controller.rulebook.settlement.dealt_round import SetHand
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from table_controller.rulebook.settlement.dealt_round import DealtRound, HandSetting, Seat
+    from table_controller.rulebook.settlement.terms import SettlementTerms
+
+
+def _describe(cards: Sequence[int]) -> str:
+    return describe(hands.strength(cards))
+
+
+def _features(cards: Sequence[int]) -> tuple[str, ...]:
+    return tuple(reversed(hand_features.feature_names(hands.seven_card_features(cards))))
+
+
+def _show_setting(setting: HandSetting) -> tuple[SetHand, ...]:
+    return tuple(SetHand(format_cards(hand), describe(hands.strength(hand))) for hand in setting)
+
+
+def _pays_envy(terms: SettlementTerms, played: DealtRound, seat: Seat) -> bool:
+    """Whether a surrendered hand may still pay envy to another seat (F11)."""
+    return any(qualifying_wagers(terms, other) for other in played.seats if other.number != seat.number)
+
+
+RULES: Final = GameRules(
+    settle=settle,
+    describe=_describe,
+    features=_features,
+    alone=("fortune", "progressive"),
+    house_ways={"standard_5_2": standard_5_2},
+    show_setting=_show_setting,
+    foul_clause=hands.foul_clause,
+    matters_after_giving_up=_pays_envy,
+)

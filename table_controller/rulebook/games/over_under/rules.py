@@ -1,0 +1,24 @@
+"""What the rulebook needs to know of Over/Under. There is no dealer's hand: every wager depends on one total."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from table_controller.rulebook.game_rules import GameRules
+from table_controller.rulebook.games.over_under import hands
+from table_controller.rulebook.games.over_under.settlement import settle
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def _describe(cards: Sequence[int]) -> str:
+    return f"total {hands.total(cards)}"
+
+
+RULES: Final = GameRules(
+    settle=settle,
+    describe=_describe,
+    alone=("ante", "over_23", "under_18", "bonus"),
+    matters_after_giving_up=lambda _terms, _played, seat: "bonus" in seat.wagers,
+)
