@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from devices.bay_door import messages as m
 from devices.consistency_check import link_trigger
 from devices.driver_events import CommonEvent, DeviceView, LinkDown, LinkUp, OutcomeLost, Reported, unsettled_after
 from firmware_bridge.commands import Settled
+
+if TYPE_CHECKING:
+    from devices.service import ReportTrigger
 
 # All events of a bay door's driver.
 DriverEvent = m.Event | CommonEvent
@@ -38,7 +43,7 @@ def fold(view: BayDoorView, event: DriverEvent) -> BayDoorView:
             return view
 
 
-def service_trigger(event: DriverEvent) -> str | None:
+def service_trigger(event: DriverEvent) -> ReportTrigger | None:
     """Return the service trigger of an event (`devices.service`), or None. A closed door clears no fault."""
     match event:
         case Reported(inventory=m.Status(state=m.State.CLOSED)):
