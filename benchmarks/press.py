@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import subprocess
 import sys
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,12 +26,13 @@ from benchmarks.remote_box import DOOR, MOMENTS, PRESS
 from benchmarks.remote_devices import seat_ports, sensor_keys
 from benchmarks.rows import BenchmarkRow, arguments, print_at_most, print_table
 from firmware_bridge.keys import save_key
+from simulators.casino.box_process import BoxProcess
 from simulators.casino.remote_table import RemoteTable
 from simulators.casino.table_layout import BENCH_PIN
 from table_controller.access.control_client import BoxClient
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 GAME: Final = "face_up_pai_gow"
 BATCH: Final = 20
@@ -150,16 +150,9 @@ async def _connected(path: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWr
             await asyncio.sleep(0.02)
 
 
-@contextmanager
-def box(kind: str, path: Path) -> Iterator[None]:
-    """Run a box in its own process; it ends with this block."""
-    command = [sys.executable, "-m", "benchmarks.remote_box", kind, str(path)]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    try:
-        yield
-    finally:
-        process.terminate()
-        process.wait(START_PATIENCE)
+def box(kind: str, path: Path) -> BoxProcess:
+    """Start a box in its own process; it ends with the `with` block."""
+    return BoxProcess(path, command=(sys.executable, "-m", "benchmarks.remote_box", kind))
 
 
 def free_port() -> int:

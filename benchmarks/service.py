@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from benchmarks.press import GAME, free_port
+from simulators.casino.box_process import BoxProcess
 from simulators.casino.remote_table import RemoteTable
 
 STARTS: Final = 5
@@ -33,7 +33,7 @@ RESIDENT_MB: Final = 64
 # --- the process ------------------------------------------------------------------------------------------------------
 
 
-class Process:
+class MeasuredBox(BoxProcess):
     """A `pitbox run` process with its memory and processor time."""
 
     def __init__(self, config: Path) -> None:
@@ -43,10 +43,7 @@ class Process:
         self._socket.bind(str(path))
         self._socket.settimeout(30)
         self.began = time.perf_counter()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "table_controller.cli", "run", "--config", str(config)],
-            stderr=subprocess.DEVNULL, env=os.environ | {"NOTIFY_SOCKET": str(path)},
-        )  # fmt: skip
+        super().__init__(config, environment={"NOTIFY_SOCKET": str(path)})
 
     def ready(self) -> float:
         """Wait for READY=1; return the time since the start (s)."""
@@ -56,17 +53,16 @@ class Process:
 
     @property
     def resident_mb(self) -> float:
-        lines = Path(f"/proc/{self._process.pid}/status").read_text().splitlines()
+        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
         return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
 
     @property
     def cpu_s(self) -> float:
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def stop(self) -> None:
-        self._process.send_signal(signal.SIGTERM)
-        self._process.wait(30)
+        self.end()
         self._socket.close()
 
 
@@ -89,7 +85,7 @@ async def _starts(folder: Path) -> None:
         took, floors, sizes = [], [], []
         for _ in range(STARTS):
             floors.append(await asyncio.to_thread(_interpreter))
-            process = Process(table.config)
+            process = MeasuredBox(table.config)
             took.append(await asyncio.to_thread(process.ready))
             sizes.append(process.resident_mb)
             await asyncio.to_thread(process.stop)
@@ -104,7 +100,7 @@ async def _starts(folder: Path) -> None:
 async def _pace(folder: Path, per_minute: int, seconds: float) -> None:
     """Play at a constant pace: a round, then a pause until the next one is due."""
     async with _table(folder) as table:
-        process = Process(table.config)
+        process = MeasuredBox(table.config)
         try:
             await table.connect_to_box()
             await table.until_quiescent()

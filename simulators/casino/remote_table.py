@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 START_TIMEOUT_S: Final = 30.0
 # Time limit for any reaction of a box and its machines, even on a busy computer (s).
 WAIT_TIMEOUT_S: Final = 120.0
-_LOOK: Final = 0.02
+# How often is looked whether a box answers (s).
+LOOK_S: Final = 0.02
 # A box that has pushed nothing for this time (s), even on a busy computer, waits for people.
 LATE_S: Final = 2.0
 
@@ -247,7 +248,7 @@ class RemoteTable(CasinoTable):
         limit = WAIT_TIMEOUT_S / self.pace if seconds is None else seconds
         await super().until_quiescent(limit)
         while self._may_be_late():
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(LOOK_S)
             await super().until_quiescent(limit)
 
     def _may_be_late(self) -> bool:
@@ -303,4 +304,4 @@ class RemoteTable(CasinoTable):
                 with suppress(NoBox):
                     await self.box.connect(self.socket, self.folder / "data" / "journal")
                     return
-                await asyncio.sleep(_LOOK)
+                await asyncio.sleep(LOOK_S)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
+import signal
 from typing import TYPE_CHECKING
 
 from devices.service import IN_SERVICE
 from firmware_bridge.errors import NoBox
-from simulators.casino.remote_table import START_TIMEOUT_S, RemoteTable
+from simulators.casino.box_process import BoxProcess
+from simulators.casino.remote_table import LOOK_S, RemoteTable
 from simulators.casino.table_layout import keypad_and_sign
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class ServiceTable(RemoteTable):
         """`folder`: an empty folder for the files of this table. `broker`: host and port of its MQTT broker."""
         super().__init__(folder, game, seed=seed, speed=speed, pace=1 / speed, models=keypad_and_sign(game))
         self._broker = broker
-        self._service: asyncio.subprocess.Process | None = None
+        self._service: BoxProcess | None = None
 
     async def open(self, *decks: str) -> None:
         """Plug the machines in, start the service, sign people on, bring decks."""
@@ -46,32 +46,27 @@ class ServiceTable(RemoteTable):
 
     async def _boot(self) -> None:
         """Start the service and wait until it answers; NoBox with its log if it does not."""
-        log_path = self.folder / "service.log"
-        with log_path.open("ab") as log:
-            self._service = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "table_controller.cli", "run", "--config", str(self.config),
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-            )  # fmt: skip
+        service = self._service = BoxProcess(self.config)
         meeting = asyncio.create_task(self.connect_to_box())
-        ended = asyncio.create_task(self._service.wait())
-        await asyncio.wait({meeting, ended}, timeout=START_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
-        ended.cancel()
+        while service.is_running and not meeting.done():
+            await asyncio.wait({meeting}, timeout=LOOK_S)
         if not meeting.done():
             meeting.cancel()
-            raise NoBox(f"the box does not start: {log_path.read_text('utf-8', 'replace').strip()}")
-        meeting.result()
+            raise NoBox(f"the box does not start: {service.log_text().strip()}")
+        try:
+            meeting.result()
+        except TimeoutError as late:
+            raise NoBox(f"the box does not answer: {service.log_text().strip()}") from late
 
     def cut(self) -> None:
         """Kill the box at once, like a power cut."""
-        if self._service is not None and self._service.returncode is None and self.box.powered:
+        if self._service is not None and self._service.is_running and self.box.powered:
             self.disk.cuts += 1
-            self._service.kill()
+            self._service.end(signal.SIGKILL)
             self.box.powered = False
 
     async def power_up(self) -> None:
         """Start the box again after a cut."""
-        assert self._service is not None
-        await self._service.wait()
         await self.box.disconnect()
         await self._boot()
 
@@ -79,13 +74,8 @@ class ServiceTable(RemoteTable):
         """End everything in order; check that every card is in exactly one place."""
         await self.people.close()
         await self.box.disconnect()
-        if self._service is not None and self._service.returncode is None:
-            self._service.terminate()
-            try:
-                await asyncio.wait_for(self._service.wait(), START_TIMEOUT_S)
-            except TimeoutError:
-                self._service.kill()
-                await self._service.wait()
+        if self._service is not None:
+            await asyncio.to_thread(self._service.end)
         await self.__aexit__()
         for machine in self.machines.values():
             machine.board.power_off()

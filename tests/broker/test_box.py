@@ -16,7 +16,7 @@ from table_controller.journal import reader
 from table_controller.table import state_machines as mc
 from table_controller.uplink.event_mapping import map_record
 from tests.support.box.broker import Mosquitto, MqttListener, until
-from tests.support.box.running_box import running
+from tests.support.box.running_box import RunningBox
 from tests.support.oracles.asyncapi_document import undescribed_messages
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ async def test_the_broker_receives_every_event_of_a_table_that_plays_and_is_kill
         await received.ready()
         async with RemoteTable(tmp_path, GAME, seed=5, speed=400.0, pace=0.01) as table:
             with_broker(table, broker.port)
-            with running(table.config) as box:
+            with RunningBox(table.config) as box:
                 await table.connect_to_box()
                 await table.until_quiescent()
                 await table.bring_deck("blue")
@@ -64,7 +64,7 @@ async def test_the_broker_receives_every_event_of_a_table_that_plays_and_is_kill
                 await play
                 await until(lambda: [s["reason"] for s in received.bodies_on("status")] == ["connected", "lost"])
                 before = len(received.bodies_on("state"))
-            with running(table.config) as box:
+            with RunningBox(table.config) as box:
                 await table.connect_to_box()
                 least = max(_expected(tmp_path))
                 await until(lambda: max(received.seqs()) >= least and len(received.bodies_on("state")) > before)
@@ -120,7 +120,7 @@ async def test_a_locked_box_gives_the_reason_and_status_shows_an_unreachable_bro
         async with RemoteTable(tmp_path, GAME, seed=5, speed=400.0, pace=0.01) as table:
             good = table.config.read_text()
             with_broker(table, 1)
-            with running(table.config) as box:
+            with RunningBox(table.config) as box:
 
                 def trouble() -> str:
                     (task,) = [task for task in box.status()["tasks"] if task["name"] == "uplink"]
@@ -135,7 +135,7 @@ async def test_a_locked_box_gives_the_reason_and_status_shows_an_unreachable_bro
             segment.write_bytes(damaged)
             table.config.write_text(good)
             with_broker(table, broker.port)
-            with running(table.config) as box:
+            with RunningBox(table.config) as box:
                 await until(lambda: received.bodies_on("state") and received.bodies_on("health"))
                 (state, *_) = received.bodies_on("state")
                 assert (state["phase"], state["halted"]["code"]) == ("locked", "PB-713")

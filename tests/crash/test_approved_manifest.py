@@ -19,7 +19,7 @@ from table_controller.journal import reader
 from table_controller.journal import records as rec
 from tests.support.box.configs import write_config
 from tests.support.box.processes import LIMIT, pitbox
-from tests.support.box.running_box import RunningBox, running
+from tests.support.box.running_box import RunningBox
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,7 +92,7 @@ def test_a_box_without_an_approved_manifest_ends_and_names_who_must_sign(tmp_pat
 async def test_an_approved_box_serves_and_a_component_that_differs_locks_it(tmp_path: Path) -> None:
     config = configured(tmp_path)
     assert "technician tech-1 and auditor audit-1 approved manifest" in await asyncio.to_thread(approve, tmp_path)
-    with running(config) as box:
+    with RunningBox(config) as box:
         status = await asyncio.to_thread(until, box, "checks")
         assert ["manifest", f"everything matches {tmp_path / MANIFEST}"] in status["checks"]
         assert status["cause"] is None
@@ -101,7 +101,7 @@ async def test_an_approved_box_serves_and_a_component_that_differs_locks_it(tmp_
     assert "technician tech-1 and auditor audit-1 approved manifest" in signed
     assert noted(tmp_path, "manifest", "halted") == []
     altered(config, "msgspec")
-    with running(config) as box:
+    with RunningBox(config) as box:
         status = await asyncio.to_thread(until, box, "cause")
         assert status["cause"]["code"] == "PB-317"
         assert "msgspec" in status["cause"]["text"]
@@ -116,7 +116,7 @@ async def test_another_text_of_the_configuration_with_the_same_choices_is_a_note
     config = configured(tmp_path)
     await asyncio.to_thread(approve, tmp_path)
     config.write_text(config.read_text() + "# moved to another shelf\n")
-    with running(config) as box:
+    with RunningBox(config) as box:
         status = await asyncio.to_thread(until, box, "checks")
         assert status["cause"] is None
     (note,) = noted(tmp_path, "manifest")
@@ -126,7 +126,7 @@ async def test_another_text_of_the_configuration_with_the_same_choices_is_a_note
 def test_a_development_table_is_marked_in_status_journal_and_log(tmp_path: Path) -> None:
     config = configured(tmp_path, development=True)
     assert "a development table cannot be approved" in approve(tmp_path, expect=2)
-    with running(config) as box:
+    with RunningBox(config) as box:
         assert box.status()["unverified"]
         assert "UNVERIFIED" in pitbox("status", "--config", str(config))
     (note,) = noted(tmp_path, "software")

@@ -14,7 +14,7 @@ from simulators.casino.table_layout import BENCH_PEOPLE, BENCH_PIN
 from table_controller.table import events as ev
 from table_controller.table.state import SlotState
 from tests.support.box.processes import pitbox
-from tests.support.box.running_box import running
+from tests.support.box.running_box import RunningBox
 from tools import verify_export
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _accept(config: Path, pins: list[str], technician: str, floorperson: str, ex
 
 
 async def _locked(config: Path) -> str:
-    with running(config) as box:
+    with RunningBox(config) as box:
         status = await asyncio.to_thread(box.status)
         assert status["phase"] == "locked", status
         return f"{status['cause']['code']} {status['cause']['text']}"
@@ -56,7 +56,7 @@ async def test_a_keypad_is_added_and_removed_by_two_people_between_rounds_and_th
 ) -> None:
     pins = _pins(tmp_path)
     async with RemoteTable(tmp_path, GAME, seed=5, speed=400.0, pace=0.01) as table:
-        with running(table.config) as box:
+        with RunningBox(table.config) as box:
             await table.connect_to_box()
             await table.until_quiescent()
             await table.bring_deck("blue")
@@ -87,7 +87,7 @@ async def test_a_keypad_is_added_and_removed_by_two_people_between_rounds_and_th
         assert "added: keypad.1 (keypad)" in answer
         assert "accepted by technician tech-1 and floorperson floor-1" in answer
         assert "PB-322" in await asyncio.to_thread(_accept, table.config, pins, "tech-1", "floor-1", 4), "once"
-        with running(table.config) as box:
+        with RunningBox(table.config) as box:
             status = await asyncio.to_thread(box.status)
             assert status["phase"] == "running"
             edited = [
@@ -104,7 +104,7 @@ async def test_a_keypad_is_added_and_removed_by_two_people_between_rounds_and_th
         table.config.write_text(before)
         assert "removed: keypad.1 (keypad)" in await _locked(table.config)
         assert "removed" in await asyncio.to_thread(_accept, table.config, pins, "tech-1", "floor-1", 0)
-        with running(table.config) as box:
+        with RunningBox(table.config) as box:
             assert (await asyncio.to_thread(box.status))["phase"] == "running"
     folder = str(tmp_path / "data" / "journal")
     shown = pitbox("journal", "tail", "-n", "9999", folder)
@@ -116,7 +116,7 @@ async def test_a_keypad_is_added_and_removed_by_two_people_between_rounds_and_th
 
 async def test_nothing_is_accepted_while_a_round_is_open(tmp_path: Path) -> None:
     async with RemoteTable(tmp_path, GAME, seed=5, speed=400.0, pace=0.01) as table:
-        with running(table.config) as box:
+        with RunningBox(table.config) as box:
             await table.connect_to_box()
             await table.until_quiescent()
             await table.bring_deck("blue")

@@ -11,7 +11,7 @@ import pytest
 from simulators.casino.remote_table import RemoteTable
 from table_controller.config import load_config
 from table_controller.journal.accounts import read_money_book
-from tests.support.box.running_box import running
+from tests.support.box.running_box import RunningBox
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,7 @@ async def test_every_edit_that_touches_the_meter_or_the_game_is_refused_and_the_
 ) -> None:
     async with RemoteTable(tmp_path, "face_up_pai_gow", seed=5, speed=100.0, pace=0.01) as table:
         journal = tmp_path / "data" / "journal"
-        with running(table.config) as box:
+        with RunningBox(table.config) as box:
             await table.connect_to_box()
             await table.until_quiescent()
             await table.bring_deck("blue")
@@ -63,7 +63,7 @@ async def test_every_edit_that_touches_the_meter_or_the_game_is_refused_and_the_
         for name, (edit, code, words) in EDITS.items():
             table.config.write_text(edit(before))
             assert table.config.read_text() != before, name
-            with running(table.config) as box:
+            with RunningBox(table.config) as box:
                 if code:
                     status = await asyncio.to_thread(box.status)
                     assert (status["phase"], status["cause"]["code"]) == ("locked", code), name
@@ -73,7 +73,7 @@ async def test_every_edit_that_touches_the_meter_or_the_game_is_refused_and_the_
                     assert words in box.log_text(), name
         table.config.write_text(before)
         load_config(table.config)
-        with running(table.config) as box:
+        with RunningBox(table.config) as box:
             status = await asyncio.to_thread(box.status)
             assert status["phase"] == "running"
             assert status["state"]["meters"]["current"] == book.meters.current

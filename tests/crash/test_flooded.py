@@ -14,7 +14,7 @@ from simulators.casino.table_layout import BENCH_PIN
 from table_controller.access.control_client import BlockingClient
 from tests.crash.test_read_only import configured, free_port, shown
 from tests.support.box.processes import LIMIT
-from tests.support.box.running_box import RunningBox, running
+from tests.support.box.running_box import RunningBox
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,7 +99,7 @@ def networks(number: int) -> list[str]:
 @contextmanager
 def target(folder: Path) -> Iterator[Target]:
     port = free_port()
-    with running(configured(folder, folder / "data", port)) as box:
+    with RunningBox(configured(folder, folder / "data", port)) as box:
         shown(box, "panel: http")
         yield Target(box, port)
 

@@ -13,7 +13,7 @@ import pytest
 from simulators.casino.table_layout import table_slots, table_toml, write_bench_people
 from tests.support.box.configs import write_config
 from tests.support.box.processes import LIMIT
-from tests.support.box.running_box import RunningBox, running
+from tests.support.box.running_box import RunningBox
 from tests.support.box.small_disk import remount, small_disk
 
 if TYPE_CHECKING:
@@ -50,11 +50,11 @@ def test_a_data_folder_that_turned_read_only_locks_the_box_and_the_panel_gives_t
     with small_disk(tmp_path, 64 << 10) as disk:
         port = free_port()
         config = configured(tmp_path, disk, port)
-        with running(config) as box:
+        with RunningBox(config) as box:
             shown(box, "ready: ")
         remount(disk, "ro")
         (tmp_path / "box.log").unlink()
-        with running(config) as box:
+        with RunningBox(config) as box:
             shown(box, "locked: PB-717")
             shown(box, "panel: ")
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=LIMIT) as answer:
@@ -62,14 +62,14 @@ def test_a_data_folder_that_turned_read_only_locks_the_box_and_the_panel_gives_t
             assert box.end() == 0
         remount(disk, "rw")
         (tmp_path / "box.log").unlink()
-        with running(config) as box:
+        with RunningBox(config) as box:
             shown(box, "ready: ")
             assert "locked" not in box.log_text()
 
 
 def test_files_of_a_box_are_readable_by_its_user_only(tmp_path: Path) -> None:
     config = configured(tmp_path, tmp_path / "data", free_port())
-    with running(config) as box:
+    with RunningBox(config) as box:
         shown(box, "ready: ")
     open_files = [
         str(path.relative_to(tmp_path))

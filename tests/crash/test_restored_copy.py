@@ -9,7 +9,7 @@ import pytest
 
 from simulators.casino.remote_table import RemoteTable
 from table_controller.journal.copy import begin_copy, restore
-from tests.support.box.running_box import RunningBox, running
+from tests.support.box.running_box import RunningBox
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ async def test_a_box_waits_for_its_copy_and_locks_once_the_copy_was_restored_els
     async with RemoteTable(tmp_path, "face_up_pai_gow", seed=5, speed=400.0) as table:
         (tmp_path / "copy").mkdir()
         table.config.write_text(table.config.read_text() + '\n[journal]\ncopy = "copy"\n')
-        with running(table.config) as box:
+        with RunningBox(table.config) as box:
             status = await asyncio.to_thread(box.status)
             assert "copy_not_reached" in _reasons_against(status), "nobody has begun a copy there"
             begin_copy(tmp_path / "copy")
@@ -44,6 +44,6 @@ async def test_a_box_waits_for_its_copy_and_locks_once_the_copy_was_restored_els
             status = await _until(box, lambda status: status["phase"] == "halted")
             assert status["cause"]["code"] == "PB-724"
             assert "floorperson F1 and auditor A1" in status["cause"]["text"]
-        with running(table.config) as box:
+        with RunningBox(table.config) as box:
             status = await asyncio.to_thread(box.status)
             assert (status["phase"], status["cause"]["code"]) == ("locked", "PB-724")

@@ -13,7 +13,7 @@ from simulators.casino.remote_table import RemoteTable
 from simulators.casino.table_layout import BENCH_PIN
 from table_controller.access.control_client import BlockingClient
 from tests.support.box.processes import pitbox
-from tests.support.box.running_box import RunningBox, running
+from tests.support.box.running_box import RunningBox
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +52,7 @@ async def test_a_box_that_is_killed_during_a_return_to_service_continues_at_the_
 
     async with RemoteTable(tmp_path, "face_up_pai_gow", seed=5, speed=400.0, pace=0.01) as table:
         machine: Any = table.machines[SLOT]
-        with running(table.config) as box:
+        with RunningBox(table.config) as box:
             await asyncio.to_thread(box.until, SLOT, "in_service")
             machine.inject("dust:sensor=lift,percent=40")
             await asyncio.to_thread(ask, box, "device", "tech-1", slot=SLOT, call="self_test", by="tech-1")
@@ -69,7 +69,7 @@ async def test_a_box_that_is_killed_during_a_return_to_service_continues_at_the_
             assert "☑ sensor test" in output
             assert "Jogged, turned: transport, elevator, eject" in output
             box.end(signal.SIGKILL)
-        with running(table.config) as box:
+        with RunningBox(table.config) as box:
             await asyncio.to_thread(box.until, SLOT, "faulted")
             far = await asyncio.to_thread(ask, box, "fault", fault_report=1)
             assert (far["next"], far["motors"]) == ("motor_jog", ["transport", "elevator", "eject"])
@@ -84,7 +84,7 @@ async def test_a_box_that_is_killed_during_a_return_to_service_continues_at_the_
 @pytest.mark.timeout(180)
 async def test_a_simulated_technician_completes_every_step_at_a_box_that_keeps_fault_reports(tmp_path: Path) -> None:
     async with RemoteTable(tmp_path, "face_up_pai_gow", seed=5, speed=400.0, pace=0.01) as table:
-        with running(table.config):
+        with RunningBox(table.config):
             await table.connect_to_box()
             serving = table.controller.table.context.is_in_service
             await table.until(lambda: serving(SLOT), 3600.0)

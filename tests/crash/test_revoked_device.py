@@ -13,7 +13,7 @@ from simulators.casino.remote_table import RemoteTable
 from simulators.casino.table_layout import BENCH_PEOPLE, BENCH_PIN
 from table_controller.journal.copy import begin_copy
 from tests.support.box.processes import pitbox
-from tests.support.box.running_box import running
+from tests.support.box.running_box import RunningBox
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +55,7 @@ async def test_a_replaced_machine_is_refused_by_a_box_that_was_restored_from_the
         shutil.copy(folder / "shoe.1.key", folder / "backup.key")
         old, new = load_key(folder / "shoe.1.key").serial, new_key("SN-other", "shoe")
         save_key(tmp_path / "new.key", new)
-        with running(table.config) as box:
+        with RunningBox(table.config) as box:
             await asyncio.to_thread(box.until, "shoe.1", "in_service")
             answer = await asyncio.to_thread(
                 pitbox, "enroll", "shoe.1", "--key", str(tmp_path / "new.key"), "--config", str(table.config),
@@ -70,13 +70,13 @@ async def test_a_replaced_machine_is_refused_by_a_box_that_was_restored_from_the
             "--floorperson", "floor-1", "--auditor", "audit-1", "--config", str(config), *pins,
         )  # fmt: skip
         assert "restored into" in restored
-        with running(config) as box:
+        with RunningBox(config) as box:
             assert await asyncio.to_thread(box.process.wait, 60) == 4, box.log_text()
             assert "PB-318" in box.log_text()
             assert "SN-other is enrolled there now" in box.log_text()
         (config.parent / "shoe.1.key").unlink()
         shutil.copy(folder / "shoe.1.key", config.parent / "shoe.1.key")
-        with running(config) as box:  # with the key that was enrolled it starts, and the old machine is refused
+        with RunningBox(config) as box:  # with the key that was enrolled it starts, and the old machine is refused
             status = await asyncio.to_thread(box.until, "shoe.1", "PB-312")
             assert status["phase"] == "running"
             with_old = await asyncio.to_thread(
@@ -91,7 +91,7 @@ async def test_a_journal_that_is_begun_anew_keeps_what_the_one_before_had_revoke
         pins, config = _pins(tmp_path), ["--config", str(table.config)]
         shutil.copy(tmp_path / "shoe.1.key", tmp_path / "backup.key")
         save_key(tmp_path / "new.key", new_key("SN-other", "shoe"))
-        with running(table.config) as box:
+        with RunningBox(table.config) as box:
             await asyncio.to_thread(box.until, "shoe.1", "in_service")
             await asyncio.to_thread(
                 pitbox, "enroll", "shoe.1", "--key", str(tmp_path / "new.key"), *config, "--as", "tech-1",
@@ -104,6 +104,6 @@ async def test_a_journal_that_is_begun_anew_keeps_what_the_one_before_had_revoke
         )  # fmt: skip
         assert "1 keys of the previous journal stay revoked" in begun
         shutil.copy(tmp_path / "backup.key", tmp_path / "shoe.1.key")
-        with running(table.config) as box:
+        with RunningBox(table.config) as box:
             assert await asyncio.to_thread(box.process.wait, 60) == 4, box.log_text()
             assert "PB-318" in box.log_text()

@@ -26,7 +26,7 @@ from tests.support.box.configs import certificate
 from tests.support.box.killed_box import KilledBoxWatch
 from tests.support.box.power_cuts import compare_bets
 from tests.support.box.processes import pitbox
-from tests.support.box.running_box import RunningBox, running
+from tests.support.box.running_box import RunningBox
 from tests.support.box.small_disk import small_disk
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ async def test_an_absent_device_and_a_port_in_use_hold_their_slots_and_a_second_
         begin_copy(tmp_path / "copy")
         table.config.write_text(text + '\n[journal]\ncopy = "copy"\n')
         try:
-            with running(table.config) as box:
+            with RunningBox(table.config) as box:
                 await asyncio.to_thread(box.until, "shoe.1", "PB-112")
                 answer = await asyncio.to_thread(box.until, "shaker.1", "PB-111")
                 assert answer["phase"] == "running"
@@ -122,7 +122,7 @@ async def test_an_absent_device_and_a_port_in_use_hold_their_slots_and_a_second_
 
 async def test_a_journal_that_does_not_hold_and_a_full_disk_lock_a_box_that_still_answers(tmp_path: Path) -> None:
     async with far_table(tmp_path) as table:
-        with running(table.config) as box:
+        with RunningBox(table.config) as box:
             await asyncio.to_thread(box.until, "shoe.1", "in_service")
         journal = tmp_path / "data" / "journal"
         (segment,) = journal.glob("journal-*.db")
@@ -130,7 +130,7 @@ async def test_a_journal_that_does_not_hold_and_a_full_disk_lock_a_box_that_stil
         place = damaged.rindex(b"SlotChanged")
         damaged[place : place + 11] = b"SlotChangee"
         segment.write_bytes(damaged)
-        with running(table.config) as box:
+        with RunningBox(table.config) as box:
             status = await asyncio.to_thread(box.status)
             assert (status["phase"], status["cause"]["code"]) == ("locked", "PB-713")
             output = await asyncio.to_thread(pitbox, "prompts", "--config", str(table.config), expect=7)
@@ -145,7 +145,7 @@ async def test_a_journal_that_does_not_hold_and_a_full_disk_lock_a_box_that_stil
             text = table.config.read_text().replace('folder = "data"', f'folder = "{disk}"')
             table.config.write_text(text + f'\n[control]\nsocket = "{tmp_path}/data/control.sock"\n')
             (tmp_path / "people.json").write_bytes(people)
-            with running(table.config) as box:
+            with RunningBox(table.config) as box:
                 status = await asyncio.to_thread(box.status)
                 assert (status["phase"], status["cause"]["code"]) == ("locked", "PB-716")
                 assert box.end() == 0
@@ -159,21 +159,21 @@ def begun(journal: Path) -> list[rec.Note]:
 async def test_a_journal_that_vanished_locks_the_box_until_two_people_begin_another_one(tmp_path: Path) -> None:
     async with far_table(tmp_path) as table:
         journal, anchor = tmp_path / "data" / "journal", tmp_path / "data" / "anchor"
-        with running(table.config) as box:
+        with RunningBox(table.config) as box:
             await asyncio.to_thread(box.until, "shoe.1", "in_service")
             output = await asyncio.to_thread(pitbox, "status", "--config", str(table.config))
             assert "journal: there was no journal: a new one begins, and every meter starts at its seed" in output
         (note,) = begun(journal)
         assert note.who is None
         assert note.text.startswith("there was no journal")
-        with running(table.config) as box:
+        with RunningBox(table.config) as box:
             assert "journal" not in dict((await asyncio.to_thread(box.status))["checks"]), "that is reported once"
         assert len(begun(journal)) == 1
         journal.rename(tmp_path / "away")
         journal.mkdir()  # as a folder whose disk is not mounted
         begin = ["journal", "begin", "--config", str(table.config), "--pin-file", str(tmp_path / "pins")]
         begin += ["--technician", "tech-1", "--floorperson", "floor-1"]
-        with running(table.config) as box:
+        with RunningBox(table.config) as box:
             status = await asyncio.to_thread(box.status)
             assert (status["phase"], status["cause"]["code"]) == ("locked", "PB-723"), status["cause"]
             assert "pitbox journal restore" in status["cause"]["text"]
@@ -181,7 +181,7 @@ async def test_a_journal_that_vanished_locks_the_box_until_two_people_begin_anot
             assert box.end() == 0
         assert not list(journal.iterdir()), "no journal was begun"
         anchor.unlink()  # both are gone, and no copy: other files still show that a box ran here
-        with running(table.config) as box:
+        with RunningBox(table.config) as box:
             status = await asyncio.to_thread(box.status)
             assert (status["phase"], status["cause"]["code"]) == ("locked", "PB-723"), status["cause"]
             assert "dossiers shows that this box had one; mount its disk" in status["cause"]["text"]
@@ -190,7 +190,7 @@ async def test_a_journal_that_vanished_locks_the_box_until_two_people_begin_anot
         (tmp_path / "pins").write_text("tech-1 271828\nfloor-1 271828\n")
         (tmp_path / "pins").chmod(0o600)
         await asyncio.to_thread(pitbox, *begin)
-        with running(table.config) as box:
+        with RunningBox(table.config) as box:
             assert (await asyncio.to_thread(box.until, "shoe.1", "in_service"))["phase"] == "running"
         (note,) = begun(journal)
         assert (note.who, note.second) == (ev.Person("technician", "tech-1"), ev.Person("floorperson", "floor-1"))
@@ -262,7 +262,7 @@ async def _to_the_middle(table: Stalled, state: str) -> None:
 async def test_a_table_waits_for_a_box_that_answers_late(tmp_path: Path) -> None:
     """On a busy computer people poll nine times before the box has answered their report."""
     async with far_table(tmp_path) as table:
-        with running(table.config):
+        with RunningBox(table.config):
             await table.connect_to_box()
             ask = table.box.client.request
 

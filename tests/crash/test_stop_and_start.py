@@ -18,7 +18,7 @@ from table_controller.journal.chain import STOP
 from table_controller.journal.copier import Copier, CopyState
 from table_controller.journal.copy import Ack, Copy, begin_copy
 from tests.support.box.journals import newest, open_journal
-from tests.support.box.running_box import running
+from tests.support.box.running_box import RunningBox
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +38,7 @@ async def test_the_stop_of_a_box_reaches_its_copy_before_the_process_ends(tmp_pa
     async with RemoteTable(tmp_path, "face_up_pai_gow", seed=5, speed=400.0, pace=0.01) as table:
         copy = with_copy(table, tmp_path)
         for _ in range(2):
-            with running(table.config) as box:
+            with RunningBox(table.config) as box:
                 await asyncio.to_thread(box.until, "shuffler.1", "in_service")
                 assert await asyncio.to_thread(box.end) == 0
             *_, last = reader.read(copy, 1)
@@ -49,13 +49,13 @@ async def test_the_stop_of_a_box_reaches_its_copy_before_the_process_ends(tmp_pa
 
 async def test_systemd_is_asked_for_more_time_while_the_journal_is_read(tmp_path: Path) -> None:
     async with RemoteTable(tmp_path, "face_up_pai_gow", seed=5, speed=400.0, pace=0.01) as table:
-        with running(table.config) as box:
+        with RunningBox(table.config) as box:
             await asyncio.to_thread(box.until, "shuffler.1", "in_service")
             await asyncio.to_thread(box.end, signal.SIGKILL)  # what it recorded is to be replayed
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
             systemd.bind(str(tmp_path / "notify"))
             systemd.settimeout(30.0)
-            with running(table.config, {"NOTIFY_SOCKET": str(tmp_path / "notify")}):
+            with RunningBox(table.config, environment={"NOTIFY_SOCKET": str(tmp_path / "notify")}):
                 received = [await asyncio.to_thread(systemd.recv, 4096)]
                 while b"READY=1" not in received[-1]:
                     received.append(await asyncio.to_thread(systemd.recv, 4096))

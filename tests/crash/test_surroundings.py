@@ -18,7 +18,7 @@ from tests.support.box.broker import Mosquitto, free_port
 from tests.support.box.certificates import Authority
 from tests.support.box.configs import write_config
 from tests.support.box.processes import LIMIT, pitbox
-from tests.support.box.running_box import RunningBox, running
+from tests.support.box.running_box import RunningBox
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,7 +90,7 @@ def test_people_can_sign_on_at_every_address_that_is_printed(
     checked = re.findall(
         r"https?://\S+", next(x for x in pitbox("config", "check", str(config)).splitlines() if x.startswith("panel "))
     )
-    with running(config) as box:
+    with RunningBox(config) as box:
         logged = re.findall(r"https?://\S+", until(box, r"panel: (http.*)").group(1).replace('"', " "))
         assert logged == checked
         assert len(logged) == len(names or ("",))
@@ -115,7 +115,7 @@ def test_expired_and_ending_certificates_are_shown_wherever_people_look(tmp_path
     assert f"PB-851 mqtt.cert: {client[0]} expires in 28 days" in checked
     mosquitto.start()
     try:
-        with running(config) as box:
+        with RunningBox(config) as box:
             expected = (("panel.cert", "PB-850"), ("mqtt.cert", "PB-851"), ("mqtt.ca", "PB-851"), ("broker", "PB-850"))
             notices = noticed(box, *expected)
             assert "PB-854" not in {each["code"] for each in notices}, "heads leave the box by the broker"
@@ -153,7 +153,7 @@ def test_expired_and_ending_certificates_are_shown_wherever_people_look(tmp_path
 
 def test_a_box_that_publishes_no_journal_heads_warns_at_start_and_in_doctor(tmp_path: Path) -> None:
     config = configured(tmp_path, "\n[panel]\nenabled = false\n")
-    with running(config) as box:
+    with RunningBox(config) as box:
         (notice,) = noticed(box, ("journal heads", "PB-854"))
         assert "no broker and no second copy" in notice["text"]
         until(box, "PB-854 no head of the journal leaves this computer")

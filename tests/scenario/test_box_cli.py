@@ -14,13 +14,14 @@ import msgspec
 import pytest
 
 from firmware_bridge.capture import read_capture
+from simulators.casino.box_process import PITBOX
 from table_controller import cli
 from table_controller.access.control_socket import ControlSocket
 from table_controller.access.requests import PERSON_EVENTS
 from table_controller.cli.commands.submit import EVENT_TYPES, detail_summaries
 from table_controller.ledger.money import CENT, DOLLAR
 from tests.support.box.boxes import PIN, ROLES, BoxTestBench
-from tests.support.box.processes import LIMIT, PITBOX
+from tests.support.box.processes import LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

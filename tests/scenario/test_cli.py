@@ -14,9 +14,10 @@ import pytest
 
 from firmware_bridge.capture import read_capture
 from firmware_bridge.keys import load_key, new_key, save_approved, save_key
+from simulators.casino.box_process import PITBOX
 from simulators.engine.machine import approved_firmware
 from table_controller.cli import INTERRUPTED, USAGE
-from tests.support.box.processes import LIMIT, PITBOX, background, pitbox, simulator, until_state
+from tests.support.box.processes import LIMIT, background, pitbox, simulator, until_state
 
 
 def device(port: Path, *words: str, expect: int = 0) -> str:

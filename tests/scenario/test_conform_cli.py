@@ -17,7 +17,8 @@ import pytest
 
 from devices.conformance.requirements import requirements_of
 from firmware_bridge.keys import DeviceKey, load_key, save_key
-from tests.support.box.processes import LIMIT, PITBOX, background, pitbox, simulator, until_state
+from simulators.casino.box_process import PITBOX
+from tests.support.box.processes import LIMIT, background, pitbox, simulator, until_state
 
 if TYPE_CHECKING:
     from pathlib import Path

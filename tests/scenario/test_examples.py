@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.box.broker import Mosquitto
 from tests.support.box.processes import LIMIT, background, pitbox, wait_for
-from tests.support.box.running_box import running
+from tests.support.box.running_box import RunningBox
 from tools.lock import ROOT
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def test_a_client_of_the_control_socket_reads_the_status_and_adds_a_deck(tmp_pat
     folder = tmp_path / "bench"
     with background("sim", "up", "table", "--game", "face_up_pai_gow", "--folder", str(folder)) as machines:
         wait_for(folder / "table.toml", machines)
-        with running(folder / "table.toml") as box:
+        with RunningBox(folder / "table.toml") as box:
             box.until("shaker.1", "in_service")
             printed = run("control_client.py", str(box.socket)).splitlines()
     assert printed[0].startswith("bench face_up_pai_gow: pitbox ")

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.keys import load_key
+from simulators.casino.box_process import PITBOX
 from simulators.casino.table_layout import table_slots, table_toml
 from table_controller.access.pin_check import PinChecker
 from tests.support.box.configs import write_config
-from tests.support.box.processes import LIMIT, PITBOX, pitbox
+from tests.support.box.processes import LIMIT, pitbox
 
 if TYPE_CHECKING:
     from pathlib import Path

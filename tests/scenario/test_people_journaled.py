@@ -26,7 +26,7 @@ from tests.support.box.boxes import CHEAP, PIN, BoxTestBench, DirectClient, runn
 from tests.support.box.configs import write_config
 from tests.support.box.panel_threads import run_inline
 from tests.support.box.processes import pitbox
-from tests.support.box.running_box import running as process
+from tests.support.box.running_box import RunningBox
 from tests.support.suite.required_tools import need
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def test_a_change_without_a_box_needs_an_auditor_and_the_next_start_journals_it(
     assert "PB-633" in table.people("add", "F99", "--role", "floorperson", "--as", FLOOR, expect=8)
     assert "the next start" in table.people("add", "F99", "--role", "floorperson", "--as", AUDITOR)
     assert "the next start" in table.people("revoke", "F99", "--as", FLOOR)
-    with process(table.config) as box:
+    with RunningBox(table.config) as box:
         box.status()
         (added,) = table.noted("F99 was added as floorperson")
         (revoked,) = table.noted("F99 (floorperson) was revoked")
@@ -98,7 +98,7 @@ def test_a_change_without_a_box_needs_an_auditor_and_the_next_start_journals_it(
         assert f"(floorperson {FLOOR})" in revoked
         assert not table.noted("edited by hand")
     before = len(table.noted("F99"))
-    with process(table.config) as box:
+    with RunningBox(table.config) as box:
         box.status()
     assert len(table.noted("F99")) == before, "it is journaled once"
     assert not people_file.load_people_file(table.data / "people.json").changes
@@ -111,7 +111,7 @@ def test_a_change_without_a_box_needs_an_auditor_and_the_next_start_journals_it(
 @pytest.mark.realtime
 def test_a_running_box_makes_and_journals_a_change_at_once(tmp_path: Path) -> None:
     table = PeopleTable(tmp_path)
-    with process(table.config) as box:
+    with RunningBox(table.config) as box:
         box.status()
         assert "PB-633" in table.people("add", "D77", "--role", "dealer", expect=8)
         assert "PB-633" in table.people("add", "D77", "--role", "dealer", "--as", DEALER, expect=8)
@@ -134,11 +134,11 @@ def test_a_running_box_makes_and_journals_a_change_at_once(tmp_path: Path) -> No
 def test_a_file_edited_by_hand_is_a_finding_of_the_next_start_and_of_the_next_sign_on(tmp_path: Path) -> None:
     table = PeopleTable(tmp_path)
     file = table.data / "people.json"
-    with process(table.config) as box:
+    with RunningBox(table.config) as box:
         box.status()
         assert not table.noted("edited by hand")
     _edited(file, DEALER, role="floorperson")
-    with process(table.config) as box:
+    with RunningBox(table.config) as box:
         finding = box.status()["state"]["findings"][0]
         words = f"edited by hand: {DEALER}: the role was dealer and is floorperson"
         assert (finding["severity"], words in finding["text"]) == ("important", True)
@@ -155,7 +155,7 @@ def test_wrong_pins_of_commands_are_counted_in_the_journal(tmp_path: Path) -> No
     table.pins(**{AUDITOR: "999888", FLOOR: BENCH_PIN}, F99="862957")
     for _ in range(3):
         table.people("add", "F99", "--role", "dealer", "--as", AUDITOR, expect=4)
-    with process(table.config) as box:
+    with RunningBox(table.config) as box:
         box.status()
         (counted,) = table.noted("3 wrong PINs")
         assert f"3 for {AUDITOR}" in counted
@@ -167,14 +167,14 @@ def test_wrong_pins_of_commands_are_counted_in_the_journal(tmp_path: Path) -> No
 @pytest.mark.realtime
 def test_every_start_journals_which_configuration_and_keys_it_runs_with(tmp_path: Path) -> None:
     table = PeopleTable(tmp_path)
-    with process(table.config) as box:
+    with RunningBox(table.config) as box:
         box.status()
     table.config.write_text(table.config.read_text() + "\n# somebody was here\n")
     key_file = next(tmp_path.rglob("*.key"))
     key = load_key(key_file)
     key_file.unlink()
     save_key(key_file, new_key(key.serial, key.kind))
-    with process(table.config) as box:
+    with RunningBox(table.config) as box:
         box.status()
     first, second = (line.partition("configuration: ")[2] for line in table.noted("note: configuration: "))
     assert first.partition(";")[0] != second.partition(";")[0]

@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Final
 
 from devices.button import messages as m
 from devices.conformance.assertions import (
-    begin_command,
     broken_meanwhile,
     expect_one_end,
-    expect_refused,
     expect_same_except,
     expect_settled,
     run_command,
     wait_restarted,
 )
 from devices.conformance.operators import ManualStep
-from devices.conformance.raw_host import QUIET_S
-from devices.conformance.requirements import Chapter, KindProfile, NotChecked, RequirementFailed, expect, preparation
+from devices.conformance.requirements import Chapter, KindProfile, NotChecked, expect, preparation
+from devices.conformance.shared_checks import SHORT_LIMIT_S, check_passes_self_test, check_testing, until_idle
 from firmware_bridge.commands import Outcome
 
 if TYPE_CHECKING:
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
 
 CHAPTER: Final = Chapter("FB", "The flat button", "docs/devices/button.md", needs=("HS-04",))
 
-# A self-test (s).
-SHORT_LIMIT_S: Final = 30.0
 # Levels that stay as they are for so long (s) are steady: twice what the page allows.
 STEADY_S: Final = 0.8
 # How long nothing must be told while nobody touches the button (s).
@@ -101,20 +97,21 @@ async def moved(
 @preparation
 async def bring_to_idle(bench: ConformanceBench) -> None:
     """Bring the mat to WATCHING, with a button that nobody moves, wherever it lies."""
-    async with bench.session() as visit:
-        status = await visit.ask(m.GetStatus(), m.Status)
-        for _ in range(6):
-            if status.state is m.State.TESTING:
-                await visit.wait_until(lambda event: isinstance(event, m.SelfTested), SHORT_LIMIT_S)
-            elif status.state is m.State.FAULTY:
-                await bench.perform(MEND)
-                await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
-            elif status.reason is m.Reason.MOVING:
-                await asyncio.sleep(STEADY_S)
-            else:
-                return
-            status = await visit.ask(m.GetStatus(), m.Status)
-    raise RequirementFailed("a mat that can be brought to its idle state", repr(status))
+    await until_idle(bench, m, _is_at_rest, "mat")
+
+
+async def _is_at_rest(bench: ConformanceBench, visit: CheckSession, status: m.Status) -> bool:
+    """Do one step towards idle; return True if it is idle."""
+    if status.state is m.State.TESTING:
+        await visit.wait_until(lambda event: isinstance(event, m.SelfTested), SHORT_LIMIT_S)
+    elif status.state is m.State.FAULTY:
+        await bench.perform(MEND)
+        await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
+    elif status.reason is m.Reason.MOVING:
+        await asyncio.sleep(STEADY_S)
+    else:
+        return True
+    return False
 
 
 @preparation
@@ -167,28 +164,15 @@ async def untouched(bench: ConformanceBench) -> None:
 async def tested(bench: ConformanceBench) -> None:
     """A self-test of a good mat ends in SelfTested with no bad place and then Settled DONE: WATCHING, as before."""
     await bring_to_idle(bench)
-    async with bench.session() as visit:
-        before = await status_of(visit)
-        command = await begin_command(visit, m.SelfTest(bench.next_id()))
-        settled = expect_settled(await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.DONE, m.Reason.NONE)
-        await asyncio.sleep(QUIET_S)
-        reported: m.SelfTested = expect_one_end(visit, command, m.SelfTested, settled)
-        expect(reported.bad_places == 0, "no bad place", reported)
-        expect_same_except(before, await status_of(visit))
+    reported = await check_passes_self_test(bench, m)
+    expect(reported.bad_places == 0, "no bad place", reported)
 
 
 @CHAPTER.requirement(4, "States")
 async def testing(bench: ConformanceBench) -> None:
     """During a self-test it is TESTING, and another SelfTest is refused with 420."""
     await bring_to_idle(bench)
-    async with bench.session() as visit:
-        command = await begin_command(visit, m.SelfTest(bench.next_id()))
-        status = await status_of(visit)
-        await expect_refused(visit, m.SelfTest(bench.next_id()), m.Reason.BUSY, "in TESTING")
-        if visit.events_about(command):
-            raise NotChecked("the test ended before it could be observed; run the simulator more slowly")
-        expect(status.state is m.State.TESTING, "TESTING", status)
-        await visit.wait_settled(command, SHORT_LIMIT_S)
+    await check_testing(bench, m, (m.SelfTest,))
 
 
 @CHAPTER.requirement(5, "States")

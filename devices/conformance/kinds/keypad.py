@@ -6,6 +6,7 @@ A person presses at his own pace, so a press's age is only bounded by the times 
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from devices.conformance.assertions import (
@@ -20,22 +21,25 @@ from devices.conformance.raw_host import LINE_ALLOWANCE_S, QUIET_S
 from devices.conformance.requirements import (
     Chapter,
     KindProfile,
-    NotChecked,
-    RequirementFailed,
     SwitchCommands,
     expect,
     preparation,
 )
+from devices.conformance.shared_checks import (
+    SHORT_LIMIT_S,
+    check_testing,
+    expect_test_result,
+    run_self_test,
+    until_idle,
+)
 from devices.keypad import messages as m
-from firmware_bridge.commands import Outcome, Settled
+from firmware_bridge.commands import Outcome
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
     from devices.conformance.session import CheckSession
 
 CHAPTER: Final = Chapter("KP", "The keypad", "docs/devices/keypad.md", needs=("HS-04",))
-# A test of keys, lamps and display (s).
-SHORT_LIMIT_S: Final = 30.0
 # A key that is down for so long is stuck (s).
 STUCK_AFTER_S: Final = 5.0
 # Presses that are reported again at the start of a session.
@@ -68,12 +72,7 @@ async def status_of(visit: CheckSession) -> m.Status:
 @preparation
 async def bring_to_idle(bench: ConformanceBench) -> None:
     """Bring it to IDLE: nothing asked, no lamp on, no key down or stuck, the key switch on DEALER."""
-    async with bench.session() as visit:
-        for _ in range(8):
-            status = await status_of(visit)
-            if await _is_at_rest(bench, visit, status):
-                return
-    raise RequirementFailed("a keypad that can be brought to its idle state", repr(status))
+    await until_idle(bench, m, _is_at_rest, "keypad")
 
 
 async def _is_at_rest(bench: ConformanceBench, visit: CheckSession, status: m.Status) -> bool:
@@ -151,27 +150,12 @@ async def asks(bench: ConformanceBench) -> None:
 async def self_test(bench: ConformanceBench) -> None:
     """A self-test ends in SelfTested and then Settled; during it, it is TESTING and refuses all else with 420."""
     await bring_to_idle(bench)
+    shows = partial(m.Show, prompt=m.KeypadPrompt.NOTHING, lines=[])
+    await check_testing(bench, m, (shows, partial(m.SetLamps, lamps=0), m.SelfTest))
     async with bench.session() as visit:
-        command = await begin_command(visit, m.SelfTest(bench.next_id()))
-        status = await status_of(visit)
-        replies = [
-            await visit.send_command(message)
-            for message in (
-                m.Show(bench.next_id(), m.KeypadPrompt.NOTHING, []), m.SetLamps(bench.next_id(), 0),
-                m.SelfTest(bench.next_id()),
-            )
-        ]  # fmt: skip
-        if visit.events_about(command):
-            raise NotChecked("the test ended before it could be observed; run the simulator more slowly")
-        expect(status.state is m.State.TESTING, "TESTING", status)
-        busy = [isinstance(reply, Settled) and reply.reason == m.Reason.BUSY for reply in replies]
-        expect(all(busy), "every command refused with 420 in TESTING", replies)
-        settled = await visit.wait_settled(command, SHORT_LIMIT_S)
-        await asyncio.sleep(QUIET_S)
-        about = visit.events_about(command)
-        good = m.SelfTested(command, 0, 0, True)
-        expect(about == [good, Settled(command, Outcome.DONE, 0)], "a SelfTested without faults, then DONE", about)
-        expect_settled(settled, Outcome.DONE, m.Reason.NONE)
+        tested, settled = await run_self_test(bench, visit, m)
+        expect_test_result(m, settled, passed=True)
+        expect(tested == m.SelfTested(tested.command, 0, 0, True), "a SelfTested without faults", tested)
 
 
 @CHAPTER.requirement(4, "States")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from devices.conformance.assertions import (
     begin_command,
-    expect_one_end,
     expect_refused,
     expect_same_except,
     expect_settled,
@@ -18,22 +18,25 @@ from devices.conformance.raw_host import LINE_ALLOWANCE_S, QUIET_S
 from devices.conformance.requirements import (
     Chapter,
     KindProfile,
-    NotChecked,
-    RequirementFailed,
     SwitchCommands,
     expect,
     preparation,
 )
+from devices.conformance.shared_checks import (
+    SHORT_LIMIT_S,
+    check_testing,
+    expect_test_result,
+    run_self_test,
+    until_idle,
+)
 from devices.meter_sign import messages as m
-from firmware_bridge.commands import Outcome, Settled
+from firmware_bridge.commands import Outcome
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
     from devices.conformance.session import CheckSession
 
 CHAPTER: Final = Chapter("MS", "The meter sign", "docs/devices/meter_sign.md", needs=("HS-04",))
-# A test of the whole glass (s).
-SHORT_LIMIT_S: Final = 30.0
 # After this long without a Show a sign that was told no limit is stale (ms).
 FIRST_LIMIT_MS: Final = 5000
 # A limit that no check outlives (ms).
@@ -60,12 +63,7 @@ async def status_of(visit: CheckSession) -> m.Status:
 @preparation
 async def bring_to_idle(bench: ConformanceBench) -> None:
     """Bring it to BLANK, without a fault, its limit as after a restart."""
-    async with bench.session() as visit:
-        for _ in range(8):
-            status = await status_of(visit)
-            if await _is_at_rest(bench, visit, status):
-                return
-    raise RequirementFailed("a sign that can be brought to its idle state", repr(status))
+    await until_idle(bench, m, _is_at_rest, "sign")
 
 
 async def _is_at_rest(bench: ConformanceBench, visit: CheckSession, status: m.Status) -> bool:
@@ -273,10 +271,8 @@ async def self_test(bench: ConformanceBench) -> None:
     await bring_to_idle(bench)
     async with bench.session() as visit:
         sequence = await show(bench, visit)
-        command = await begin_command(visit, m.SelfTest(bench.next_id()))
-        settled = expect_settled(await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.DONE, m.Reason.NONE)
-        await asyncio.sleep(QUIET_S)
-        tested: m.SelfTested = expect_one_end(visit, command, m.SelfTested, settled)
+        tested, settled = await run_self_test(bench, visit, m)
+        expect_test_result(m, settled, passed=True)
         expect(not any(tested.digits), "no bad digit", tested)
         await expect_readable(visit, sequence, USUAL, m.State.SHOWING)
 
@@ -287,21 +283,8 @@ async def busy_testing(bench: ConformanceBench) -> None:
     await bring_to_idle(bench)
     async with bench.session() as visit:
         sequence = (await status_of(visit)).sequence + 1
-        command = await begin_command(visit, m.SelfTest(bench.next_id()))
-        status = await status_of(visit)
-        orders: list[Any] = [
-            m.Show(bench.next_id(), sequence, *USUAL),
-            m.SetLimit(bench.next_id(), LONG_LIMIT_MS),
-            m.Blank(bench.next_id()),
-            m.SelfTest(bench.next_id()),
-        ]
-        replies = [await visit.send_command(order) for order in orders]
-        if visit.events_about(command):
-            raise NotChecked("the test ended before it could be observed; run the simulator more slowly")
-        expect(status.state is m.State.TESTING, "TESTING", status)
-        expected = [Settled(order.command, Outcome.REFUSED, m.Reason.BUSY) for order in orders]
-        expect(replies == expected, "each refused with 420 in TESTING", replies)
-        await visit.wait_settled(command, SHORT_LIMIT_S)
+    show_next = partial(m.Show, sequence=sequence, value=1, pending=2, won=3)
+    await check_testing(bench, m, (show_next, partial(m.SetLimit, limit_ms=LONG_LIMIT_MS), m.Blank, m.SelfTest))
 
 
 # --- a glass that is broken -----------------------------------------------------------------------------------------
@@ -332,12 +315,8 @@ async def failed_test(bench: ConformanceBench) -> None:
     await bring_to_idle(bench)
     await bench.perform(DEAD_DIGIT)
     async with bench.session() as visit:
-        command = await begin_command(visit, m.SelfTest(bench.next_id()))
-        settled = expect_settled(
-            await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.FAILED, m.Reason.SELF_TEST_FAILED
-        )
-        await asyncio.sleep(QUIET_S)
-        tested: m.SelfTested = expect_one_end(visit, command, m.SelfTested, settled)
+        tested, settled = await run_self_test(bench, visit, m)
+        expect_test_result(m, settled, passed=False)
         expect(tested.digits == DEAD, f"digits {DEAD}", tested)
         await bench.perform(MEND)
         expect((await status_of(visit)).reason is m.Reason.SELF_TEST_FAILED, "436 still", await status_of(visit))

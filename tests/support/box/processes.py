@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from simulators.casino.box_process import PITBOX
 from simulators.engine.control import send_request
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 # Seconds. Far more than any of these needs; a process that takes longer hangs.
 LIMIT: Final = 30.0
-PITBOX: Final = (sys.executable, "-m", "table_controller.cli")
 
 
 def pitbox(*arguments: str, expect: int = 0) -> str:

@@ -13,7 +13,6 @@ from devices.conformance.kinds.bet_sensor.setup import (
     EDGE,
     PLACE_CHIP,
     PLUG_COIL,
-    SHORT_LIMIT_S,
     TAKE_CHIP,
     TWO,
     UNPLUG_COIL,
@@ -28,6 +27,7 @@ from devices.conformance.operators import ManualStep
 from devices.conformance.protocol.commands import POWER_CUT
 from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import expect
+from devices.conformance.shared_checks import SHORT_LIMIT_S
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench

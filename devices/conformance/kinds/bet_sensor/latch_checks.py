@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from devices.bet_sensor import messages as m
-from devices.conformance.assertions import (
-    begin_command,
-    expect_one_end,
-    expect_refused,
-    expect_same_except,
-    expect_settled,
-    wait_restarted,
-)
+from devices.conformance.assertions import begin_command, expect_refused, expect_same_except, wait_restarted
 from devices.conformance.kinds.bet_sensor.setup import (
     CHAPTER,
-    SHORT_LIMIT_S,
     bring_to_idle,
     expect_lock_refused,
     fresh_round,
@@ -24,8 +15,8 @@ from devices.conformance.kinds.bet_sensor.setup import (
     open_round,
     status_of,
 )
-from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import NotChecked, expect
+from devices.conformance.shared_checks import SHORT_LIMIT_S, expect_test_result, run_self_test
 from firmware_bridge.commands import Outcome, Settled
 
 if TYPE_CHECKING:
@@ -215,14 +206,10 @@ async def tested(bench: ConformanceBench) -> None:
     """A self-test ends in SelfTested and then Settled, DONE only if every part passed."""
     await bring_to_idle(bench)
     async with bench.session() as visit:
-        command = await begin_command(visit, m.SelfTest(bench.next_id()))
-        settled = await visit.wait_settled(command, SHORT_LIMIT_S)
-        await asyncio.sleep(QUIET_S)
-        bad = expect_one_end(visit, command, m.SelfTested, settled).bad_parts
-        outcome, reason = (Outcome.FAILED, m.Reason.SELF_TEST_FAILED) if bad else (Outcome.DONE, m.Reason.NONE)
-        expect_settled(settled, outcome, reason)
+        reported, settled = await run_self_test(bench, visit, m)
+        expect_test_result(m, settled, passed=not reported.bad_parts)
         health = await visit.ask(m.GetHealth(), m.Health)
-        expect(health.tested is not bool(bad), "health to tell whether it passed", health)
+        expect(health.tested is not bool(reported.bad_parts), "health to tell whether it passed", health)
 
 
 @CHAPTER.requirement(14, "States", needs=("BS-04",))

@@ -11,11 +11,11 @@ from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import (
     Chapter,
     KindProfile,
-    RequirementFailed,
     SwitchCommands,
     expect,
     preparation,
 )
+from devices.conformance.shared_checks import SHORT_LIMIT_S, until_idle
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 CHAPTER: Final = Chapter("BS", "The bet sensor", "docs/devices/bet_sensor.md", needs=("HS-04",))
 
-# A self-test, the longest that a sensor does (s).
-SHORT_LIMIT_S: Final = 30.0
 # Rounds come in pairs, so that those of the switch are never those of a check (2^31 - 1 of each fit into a u32).
 _PAIRS: Final = (1 << 31) - 1
 
@@ -90,13 +88,7 @@ async def change_spot(
 @preparation
 async def bring_to_idle(bench: ConformanceBench) -> None:
     """Close it, with nothing latched, nothing on the spot, and a coil that works."""
-    async with bench.session() as visit:
-        status = await status_of(visit)
-        for _ in range(8):
-            if await _is_at_rest(bench, visit, status):
-                return
-            status = await status_of(visit)
-    raise RequirementFailed("a sensor that can be brought to its idle state", repr(status))
+    await until_idle(bench, m, _is_at_rest, "sensor")
 
 
 async def _is_at_rest(bench: ConformanceBench, visit: CheckSession, status: m.Status) -> bool:

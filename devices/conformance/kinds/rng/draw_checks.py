@@ -7,23 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from devices.conformance.assertions import (
     begin_command,
-    expect_one_end,
     expect_refused,
     expect_same_except,
     expect_settled,
     wait_restarted,
 )
-from devices.conformance.kinds.rng.setup import (
-    CHAPTER,
-    SHORT_LIMIT_S,
-    bring_to_idle,
-    clear_display,
-    draw_number,
-    number_of,
-    status_of,
-)
+from devices.conformance.kinds.rng.setup import CHAPTER, bring_to_idle, clear_display, draw_number, number_of, status_of
 from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import NotChecked, expect
+from devices.conformance.shared_checks import SHORT_LIMIT_S, check_passes_self_test, check_testing
 from devices.number_draw import BLOCK_SAMPLES, PROPORTION_CUTOFF, REPETITION_CUTOFF, STARTUP_SAMPLES, WINDOW
 from devices.rng import messages as m
 from firmware_bridge.commands import REMEMBERED, Outcome, Settled
@@ -170,29 +162,15 @@ async def interrupted(bench: ConformanceBench) -> None:
 async def tested(bench: ConformanceBench) -> None:
     """A self-test of a healthy generator ends in SelfTested with 0 and then Settled DONE: IDLE."""
     await bring_to_idle(bench)
-    async with bench.session() as visit:
-        before = await status_of(visit)
-        command = await begin_command(visit, m.SelfTest(bench.next_id()))
-        settled = expect_settled(await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.DONE, m.Reason.NONE)
-        await asyncio.sleep(QUIET_S)
-        reported: m.SelfTested = expect_one_end(visit, command, m.SelfTested, settled)
-        expect(reported.reason is m.Reason.NONE, "reason 0", reported)
-        expect_same_except(before, await status_of(visit))
+    reported = await check_passes_self_test(bench, m)
+    expect(reported.reason is m.Reason.NONE, "reason 0", reported)
 
 
 @CHAPTER.requirement(11, "States")
 async def testing(bench: ConformanceBench) -> None:
     """During a self-test it is TESTING, and Draw, Clear and SelfTest are refused with 420."""
     await bring_to_idle(bench)
-    async with bench.session() as visit:
-        command = await begin_command(visit, m.SelfTest(bench.next_id()))
-        status = await status_of(visit)
-        for order in (m.Draw(bench.next_id()), m.Clear(bench.next_id()), m.SelfTest(bench.next_id())):
-            await expect_refused(visit, order, m.Reason.BUSY, "in TESTING")
-        if visit.events_about(command):
-            raise NotChecked("the test ended before it could be observed; run the simulator more slowly")
-        expect(status.state is m.State.TESTING, "TESTING", status)
-        await visit.wait_settled(command, SHORT_LIMIT_S)
+    await check_testing(bench, m, (m.Draw, m.Clear, m.SelfTest))
 
 
 @CHAPTER.requirement(12, "A draw", needs=("RN-06",))

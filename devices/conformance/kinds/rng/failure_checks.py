@@ -16,7 +16,6 @@ from devices.conformance.assertions import (
 from devices.conformance.kinds.rng.setup import (
     CHAPTER,
     MEND,
-    SHORT_LIMIT_S,
     bring_to_idle,
     clear_display,
     draw_number,
@@ -27,6 +26,7 @@ from devices.conformance.operators import ManualStep
 from devices.conformance.protocol.commands import POWER_CUT
 from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import expect
+from devices.conformance.shared_checks import SHORT_LIMIT_S
 from devices.number_draw import REPETITION_CUTOFF
 from devices.rng import messages as m
 from firmware_bridge.commands import Outcome

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 from devices.conformance.assertions import begin_command, expect_settled
 from devices.conformance.operators import ManualStep
 from devices.conformance.raw_host import QUIET_S
-from devices.conformance.requirements import Chapter, KindProfile, RequirementFailed, expect, preparation
+from devices.conformance.requirements import Chapter, KindProfile, expect, preparation
+from devices.conformance.shared_checks import SHORT_LIMIT_S, until_idle
 from devices.rng import messages as m
 from firmware_bridge.commands import Outcome
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 CHAPTER: Final = Chapter("RN", "The number generator", "docs/devices/rng.md", needs=("HS-04",))
 
-# A draw or a self-test (s).
-SHORT_LIMIT_S: Final = 30.0
 MEND: Final = ManualStep("connect the noise source and the display as they belong", ("mend",))
 
 
@@ -72,13 +71,7 @@ async def expect_draw_fails(bench: ConformanceBench, visit: CheckSession, reason
 @preparation
 async def bring_to_idle(bench: ConformanceBench) -> None:
     """Bring it to IDLE: healthy, and the display blank."""
-    async with bench.session() as visit:
-        status = await status_of(visit)
-        for _ in range(6):
-            if await _is_at_rest(bench, visit, status):
-                return
-            status = await status_of(visit)
-    raise RequirementFailed("a generator that can be brought to its idle state", repr(status))
+    await until_idle(bench, m, _is_at_rest, "generator")
 
 
 async def _is_at_rest(bench: ConformanceBench, visit: CheckSession, status: m.Status) -> bool:

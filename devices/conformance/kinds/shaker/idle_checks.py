@@ -5,17 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from devices.conformance.assertions import (
-    begin_command,
-    expect_one_end,
-    expect_refused,
-    expect_same_except,
-    expect_settled,
-    wait_restarted,
-)
+from devices.conformance.assertions import expect_refused, expect_same_except, wait_restarted
 from devices.conformance.kinds.shaker.setup import (
     CHAPTER,
-    SHORT_LIMIT_S,
     arm_roll,
     bring_to_idle,
     expect_no_roll,
@@ -24,7 +16,8 @@ from devices.conformance.kinds.shaker.setup import (
     wait_roll_end,
 )
 from devices.conformance.raw_host import QUIET_S
-from devices.conformance.requirements import NotChecked, expect
+from devices.conformance.requirements import expect
+from devices.conformance.shared_checks import SHORT_LIMIT_S, check_testing, expect_test_result, run_self_test
 from devices.shaker import messages as m
 from firmware_bridge.commands import REMEMBERED, Outcome, Settled
 
@@ -106,27 +99,15 @@ async def tested(bench: ConformanceBench) -> None:
     """A self-test ends in SelfTested and then Settled, DONE only if every sensor passed."""
     await bring_to_idle(bench)
     async with bench.session() as visit:
-        command = await begin_command(visit, m.SelfTest(bench.next_id()))
-        settled = await visit.wait_settled(command, SHORT_LIMIT_S)
-        await asyncio.sleep(QUIET_S)
-        bad = expect_one_end(visit, command, m.SelfTested, settled).bad_sensors
-        outcome, reason = (Outcome.FAILED, m.Reason.SELF_TEST_FAILED) if bad else (Outcome.DONE, m.Reason.NONE)
-        expect_settled(settled, outcome, reason)
+        reported, settled = await run_self_test(bench, visit, m)
+        expect_test_result(m, settled, passed=not reported.bad_sensors)
 
 
 @CHAPTER.requirement(7, "States")
 async def testing(bench: ConformanceBench) -> None:
     """During a self-test it is TESTING, and Arm and SelfTest are refused with 420."""
     await bring_to_idle(bench)
-    async with bench.session() as visit:
-        command = await begin_command(visit, m.SelfTest(bench.next_id()))
-        status = await status_of(visit)
-        for order in (m.Arm(bench.next_id()), m.SelfTest(bench.next_id())):
-            await expect_refused(visit, order, m.Reason.BUSY, "in TESTING")
-        if visit.events_about(command):
-            raise NotChecked("the test ended before it could be observed; run the simulator more slowly")
-        expect(status.state is m.State.TESTING, "TESTING", status)
-        await visit.wait_settled(command, SHORT_LIMIT_S)
+    await check_testing(bench, m, (m.Arm, m.SelfTest))
 
 
 @CHAPTER.requirement(8, "A roll")

@@ -16,12 +16,9 @@ from devices.conformance.assertions import (
 from devices.conformance.kinds.shaker.setup import (
     CALM_S,
     CHAPTER,
-    CLOSE_DOOR,
     LID_OFF,
     LID_ON,
-    OPEN_DOOR,
     REPAIR,
-    SHORT_LIMIT_S,
     arm_roll,
     bring_to_idle,
     expect_no_roll,
@@ -36,6 +33,7 @@ from devices.conformance.operators import ManualStep
 from devices.conformance.protocol.commands import POWER_CUT
 from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import expect
+from devices.conformance.shared_checks import CLOSE_DOOR, OPEN_DOOR, SHORT_LIMIT_S
 from devices.shaker import messages as m
 from firmware_bridge.commands import Outcome
 

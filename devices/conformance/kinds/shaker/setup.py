@@ -16,6 +16,7 @@ from devices.conformance.requirements import (
     expect,
     preparation,
 )
+from devices.conformance.shared_checks import SHORT_LIMIT_S, until_idle
 from devices.shaker import messages as m
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 CHAPTER: Final = Chapter("DS", "The dice shaker", "docs/devices/shaker.md", needs=("HS-04",))
 
-# A self-test, and a roll from its lid to its end, with the 8 s in which the dice may come to idle (s).
-SHORT_LIMIT_S: Final = 30.0
 # How often it is looked whether somebody has shaken (s): often enough to see it while the dice still roll.
 LOOK_EVERY_S: Final = 0.05
 # After so long without a shake the lid may come off (s): twice the half second that the page asks for.
@@ -113,8 +112,7 @@ async def roll_good_reading(bench: ConformanceBench, visit: CheckSession) -> m.R
 @preparation
 async def bring_to_idle(bench: ConformanceBench) -> None:
     """Bring it to RESTING with three dice under its lid and the door closed, from any state."""
-    async with bench.session() as visit:
-        await _calm_down(bench, visit)
+    await until_idle(bench, m, _is_at_rest, "shaker")
 
 
 async def _calm_down(bench: ConformanceBench, visit: CheckSession) -> None:

@@ -13,23 +13,25 @@ from devices.conformance.assertions import begin_command, expect_refused, expect
 from devices.conformance.kinds.shoe.setup import (
     BLOCK_LIMIT_S,
     CHAPTER,
-    CLOSE_DOOR,
     COMMANDS,
     EMPTY_SLOT,
-    OPEN_DOOR,
-    SHORT_LIMIT_S,
     bring_to_block_ready,
     bring_to_idle,
     bring_to_loaded,
-    expect_all_refused,
     expect_none_begin,
     expect_one_end,
-    require_count,
     status_of,
-    try_commands,
 )
 from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import NotChecked, expect, preparation
+from devices.conformance.shared_checks import (
+    CLOSE_DOOR,
+    OPEN_DOOR,
+    SHORT_LIMIT_S,
+    expect_all_refused,
+    known,
+    try_commands,
+)
 from devices.shoe import messages as m
 from firmware_bridge.commands import Accepted, Outcome, Settled
 
@@ -133,7 +135,7 @@ async def counted_in(bench: ConformanceBench) -> None:
     """The count of Loaded is left in the well: READY, nothing drawn, nothing on the path, the intake empty."""
     motion = await block(bench)
     reported: m.Loaded = motion.ended(m.Loaded)
-    count = require_count(reported.count, "how many cards were loaded", reported)
+    count = known(reported.count, "how many cards were loaded", reported)
     expect(count > 0 and reported.left == count, f"{count} left", reported)
     expect_same_except(
         motion.before, motion.afterwards(), state=m.State.READY, in_intake=False, in_well=True, left=count, in_path=0,
@@ -172,7 +174,7 @@ async def exact(bench: ConformanceBench) -> None:
 async def counted_out(bench: ConformanceBench) -> None:
     """A stack of n leaves n fewer in the well, n more drawn, n in the slot, and one more stack."""
     motion = await stack(bench)
-    left = require_count(motion.before.left, "how many are left", motion.before)
+    left = known(motion.before.left, "how many are left", motion.before)
     reported: m.Dispensed = motion.ended(m.Dispensed)
     expect(reported.left == left - STACK, f"{left - STACK} left", reported)
     expect_same_except(
@@ -242,7 +244,7 @@ async def _deal(bench: ConformanceBench) -> DealtBlock:
     async with bench.session() as visit:
         deal = DealtBlock(await status_of(visit))
         status = deal.start
-        while require_count(status.left, "how many are left", status) >= m.MAX_STACK:
+        while known(status.left, "how many are left", status) >= m.MAX_STACK:
             await visit.complete_command(m.Dispense(bench.next_id(), m.MAX_STACK), SHORT_LIMIT_S)
             since = len(visit.events)
             await bench.perform(EMPTY_SLOT)
@@ -266,7 +268,7 @@ async def brought_out(bench: ConformanceBench) -> StubBroughtOut:
             settled = await visit.wait_settled(command, BLOCK_LIMIT_S)
             await asyncio.sleep(QUIET_S)
             after = await status_of(visit)
-            replies = await try_commands(visit, bench, ["Load", "Dispense", "CountStub"])
+            replies = await try_commands(visit, bench, COMMANDS, ["Load", "Dispense", "CountStub"])
             return StubBroughtOut(deal, command, settled, list(visit.events), after, replies)
 
     seen: StubBroughtOut = await bench.observe_once("stub", observe)
@@ -314,7 +316,7 @@ async def stub(bench: ConformanceBench) -> None:
 async def conserved(bench: ConformanceBench) -> None:
     """No card is lost or added: left and drawn always add up to the block, and all cards that went in come out."""
     out = await brought_out(bench)
-    deal, block = out.deal, require_count(out.deal.start.left, "how many were loaded", out.deal.start)
+    deal, block = out.deal, known(out.deal.start.left, "how many were loaded", out.deal.start)
     for status in deal.between:
         whole = (status.left or 0) + (status.drawn or 0) == block
         expect(

@@ -13,27 +13,30 @@ from devices.conformance.kinds.shoe.setup import (
     BLOCK_LIMIT_S,
     CHAPTER,
     CLEAR_PATH,
-    CLOSE_DOOR,
     COMMANDS,
     EMPTY_SLOT,
-    LOOK_INSIDE,
     NOT_CLEARING,
-    OPEN_DOOR,
     PATH,
-    SHORT_LIMIT_S,
     bring_to_loaded,
-    expect_all_refused,
     expect_none_begin,
     expect_one_end,
-    require_count,
     status_of,
-    try_commands,
     wait_for_cards,
 )
 from devices.conformance.operators import ManualStep
-from devices.conformance.protocol.commands import POWER_CUT
 from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import NotChecked, expect
+from devices.conformance.shared_checks import (
+    CLOSE_DOOR,
+    LOOK_INSIDE,
+    OPEN_DOOR,
+    SHORT_LIMIT_S,
+    check_door,
+    cut_power,
+    expect_all_refused,
+    known,
+    try_commands,
+)
 from devices.path_telemetry import OpticalLevel
 from devices.shoe import messages as m
 from firmware_bridge.commands import Accepted, Outcome, Settled
@@ -83,18 +86,14 @@ async def _halted(
     settled = await visit.wait_settled(command, bench.operator.effect_timeout_s + SHORT_LIMIT_S)
     await asyncio.sleep(QUIET_S)
     status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
-    replies = await try_commands(visit, bench, names)
+    replies = await try_commands(visit, bench, COMMANDS, names)
     return StackHalt(before, command, settled, list(visit.events), status, sensors.levels, replies)
 
 
 def _accounted(halt: StackHalt, moved: int, in_path: int | None, left: int | None) -> None:
     """Every card is in the stack, on the path or in the well; status and last Progress agree."""
-    block = require_count(halt.before.left, "how many were left", halt.before)
-    whole = (
-        moved
-        + require_count(in_path, "what is on the path", halt.status)
-        + require_count(left, "what is left", halt.status)
-    )
+    block = known(halt.before.left, "how many were left", halt.before)
+    whole = moved + known(in_path, "what is on the path", halt.status) + known(left, "what is left", halt.status)
     expect(whole == block, f"{block} cards in all", f"{moved} dealt, {in_path} on the path, {left} left")
     reported = (halt.status.in_path, halt.status.left)
     expect(reported == (in_path, left), f"{in_path} on the path and {left} left in the status too", halt.status)
@@ -110,16 +109,11 @@ def _accounted(halt: StackHalt, moved: int, in_path: int | None, left: int | Non
 async def door(bench: ConformanceBench) -> None:
     """The door is reported by Door and shown in the status; while it is open every motion is refused with 422."""
     await bring_to_loaded(bench)
-    async with bench.session() as visit:
-        for step, is_open in ((OPEN_DOOR, True), (CLOSE_DOOR, False)):
-            since = len(visit.events)
-            await bench.perform(step)
-            reported = await visit.wait_for_event(m.Door, bench.operator.effect_timeout_s, since)
-            expect(reported.open is is_open, f"Door open={is_open}", reported)
-            status = await status_of(visit)
-            expect(status.door_open is is_open, f"door_open={is_open}", status)
-            if is_open:
-                await expect_none_begin(visit, bench, COMMANDS, m.Reason.DOOR_OPEN, "with the door open")
+
+    async def refused(visit: CheckSession) -> None:
+        await expect_none_begin(visit, bench, COMMANDS, m.Reason.DOOR_OPEN, "with the door open")
+
+    await check_door(bench, m, refused)
 
 
 @requirement(31, "Counting", needs=("SO-30",))
@@ -271,7 +265,7 @@ async def unbalanced(bench: ConformanceBench) -> None:
     """Two cards that no sensor can distinguish are detected at the stub: Unbalanced, FAILED with 433, not sure."""
     await bring_to_loaded(bench)
     async with bench.session() as visit:
-        block = require_count((await status_of(visit)).left, "how many are left", "nil")
+        block = known((await status_of(visit)).left, "how many are left", "nil")
         await bench.perform(AS_ONE)
         await visit.complete_command(m.Dispense(bench.next_id(), 2), SHORT_LIMIT_S)
         await bench.perform(EMPTY_SLOT)
@@ -298,10 +292,7 @@ async def power_lost(bench: ConformanceBench) -> None:
     await bring_to_loaded(bench)
     async with bench.session() as visit:
         _, command = await _in_mid_stack(bench, visit)
-        await bench.request_now(POWER_CUT)
-        if not await visit.wait_ended(bench.operator.effect_timeout_s):
-            raise NotChecked("the power was not cut")
-    await bench.wait_for_device(not_boot=visit.hello.boot_id)
+        await cut_power(bench, visit)
     async with bench.session() as visit:
         expect_settled(await visit.ask_outcome(command), Outcome.FAILED, m.Reason.POWER_LOST)
         status = await status_of(visit)

@@ -8,15 +8,14 @@ from devices.conformance.assertions import expect_same_except
 from devices.conformance.kinds.shoe.dealing_checks import STACK, requirement
 from devices.conformance.kinds.shoe.setup import (
     BLOCK_LIMIT_S,
-    SHORT_LIMIT_S,
     bring_to_block_ready,
     bring_to_loaded,
-    require_count,
     status_of,
 )
 from devices.conformance.operators import ManualStep
 from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import expect
+from devices.conformance.shared_checks import SHORT_LIMIT_S, known
 from devices.shoe import messages as m
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ async def cover_card(bench: ConformanceBench) -> None:
         covers = visit.events_of(m.CoverCard)
         expect(covers == [m.CoverCard(command, m.Phase.DISPENSING, 3)], "CoverCard after 3 cards", covers)
         stacked = await visit.wait_for_event(m.Dispensed, QUIET_S)
-        left = require_count(reported.count, "how many were loaded", reported) - STACK
+        left = known(reported.count, "how many were loaded", reported) - STACK
         expect((stacked.count, stacked.left) == (STACK, left), f"{STACK} cards, and {left} left", stacked)
 
 
@@ -71,7 +70,7 @@ async def drawn_by_hand(bench: ConformanceBench) -> None:
     await bring_to_loaded(bench)
     async with bench.session() as visit:
         before = await status_of(visit)
-        left = require_count(before.left, "how many are left", before) - 1
+        left = known(before.left, "how many are left", before) - 1
         await bench.perform(DRAW)
         reported = await visit.wait_for_event(m.Drawn, bench.operator.effect_timeout_s)
         expect(reported == m.Drawn(False, 0, 1, left), f"Drawn, not ordered, {left} left", reported)

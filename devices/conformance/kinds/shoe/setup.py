@@ -8,23 +8,22 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.conformance.assertions import expect_refused
 from devices.conformance.operators import ManualStep
 from devices.conformance.raw_host import QUIET_S
-from devices.conformance.requirements import Chapter, KindProfile, NotChecked, RequirementFailed, expect, preparation
+from devices.conformance.requirements import Chapter, KindProfile, NotChecked, preparation
+from devices.conformance.shared_checks import CLOSE_DOOR, LOOK_INSIDE, SHORT_LIMIT_S, expect_end_among, until_idle
 from devices.shoe import messages as m
-from firmware_bridge.commands import Accepted, Settled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from devices.conformance.bench import ConformanceBench
     from devices.conformance.session import CheckSession
+    from firmware_bridge.commands import Settled
     from firmware_bridge.messages import Message
 
 CHAPTER: Final = Chapter("SO", "The dealing shoe", "docs/devices/shoe.md", needs=("HS-04",))
 
 # The slowest block, stub or emptying (s), with room for a machine that takes a second for every card.
 BLOCK_LIMIT_S: Final = 180.0
-# A stack, and everything that moves no card along the path (s).
-SHORT_LIMIT_S: Final = 30.0
 # How often a motion is looked at (s): a few times a card.
 LOOK_EVERY_S: Final = 0.05
 
@@ -47,10 +46,6 @@ ENDS: Final = (
 RELOAD: Final = ManualStep("take every card that was dealt and put the whole deck into the intake",
                      ("take", "gather", "load"))  # fmt: skip
 EMPTY_SLOT: Final = ManualStep("take every card out of the slot", ("take",))
-OPEN_DOOR: Final = ManualStep("open the door", ("door:to=open",))
-CLOSE_DOOR: Final = ManualStep("close the door", ("door:to=closed",))
-LOOK_INSIDE: Final = ManualStep("open the door, look for cards inside, take out what you find, and close the door",
-                          ("door:to=open", "door:to=closed"))  # fmt: skip
 CLEAR_PATH: Final = ManualStep(
     "open the door, take every card off the path but none out of the well, and close the door", ("clear_path",)
 )
@@ -71,13 +66,11 @@ def is_manual(visit: CheckSession) -> bool:
 @preparation
 async def bring_to_idle(bench: ConformanceBench) -> None:
     """Bring it to IDLE or READY, door closed, sure of its counts, from any state."""
-    async with bench.session() as visit:
-        step = _calm_manual if is_manual(visit) else _calm
-        for _ in range(10):
-            status = await status_of(visit)
-            if await step(bench, visit, status):
-                return
-    raise RequirementFailed("a machine that can be brought to its idle state", repr(status))
+    await until_idle(bench, m, _step_to_idle, "machine")
+
+
+async def _step_to_idle(bench: ConformanceBench, visit: CheckSession, status: m.Status) -> bool:
+    return await (_calm_manual if is_manual(visit) else _calm)(bench, visit, status)
 
 
 async def _calm(bench: ConformanceBench, visit: CheckSession, status: m.Status) -> bool:
@@ -157,20 +150,6 @@ async def bring_to_loaded(bench: ConformanceBench) -> None:
         await visit.complete_command(m.Load(bench.next_id()), BLOCK_LIMIT_S)
 
 
-async def try_commands(
-    visit: CheckSession, bench: ConformanceBench, names: Iterable[str]
-) -> dict[str, Settled | Accepted]:
-    """Send commands one after the other; return the reply to each."""
-    return {name: await visit.send_command(COMMANDS[name](bench.next_id())) for name in names}
-
-
-def expect_all_refused(replies: dict[str, Settled | Accepted], reason: m.Reason, where: str) -> None:
-    """Expect that each command was refused with this reason."""
-    for name, reply in replies.items():
-        as_expected = isinstance(reply, Settled) and reply.outcome.name == "REFUSED" and reply.reason == reason
-        expect(as_expected, f"{name} refused with {reason.value} {reason.name} {where}", reply)
-
-
 async def expect_none_begin(
     visit: CheckSession, bench: ConformanceBench, names: Iterable[str], reason: m.Reason, where: str
 ) -> None:
@@ -181,22 +160,7 @@ async def expect_none_begin(
 
 def expect_one_end(events: list[Any], command: int, kind: type[Any], settled: Settled) -> Any:
     """Expect exactly one end of this kind about a command, then exactly one Settled; return the end."""
-    about = [event for event in events if getattr(event, "command", None) == command]
-    ends = [event for event in about if isinstance(event, ENDS)]
-    expect(len(ends) == 1 and isinstance(ends[0], kind), f"one {kind.__name__} and no other end", ends)
-    reported = [event for event in about if isinstance(event, Settled)]
-    expect(reported == [settled], f"exactly {settled!r}", reported)
-    place = about.index(ends[0])
-    rest_of_it = [event for event in about[place + 1 :] if not isinstance(event, m.Unbalanced)]
-    expect(rest_of_it == [settled], f"{kind.__name__} and then Settled, and nothing after them", about[-3:])
-    return ends[0]
-
-
-def require_count(value: int | None, what: str, seen: Any) -> int:
-    """A count is known."""
-    if value is None:
-        raise RequirementFailed(f"to know {what}", repr(seen))
-    return value
+    return expect_end_among(events, command, kind, settled, ENDS, between=(m.Unbalanced,))
 
 
 async def wait_for_cards(visit: CheckSession, cards: int) -> None:

@@ -6,22 +6,19 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from devices.conformance.assertions import begin_command, expect_refused, expect_settled
 from devices.conformance.kinds.shuffler.setup import (
     CHAPTER,
     CYCLE_LIMIT_S,
-    SHORT_LIMIT_S,
-    begin_command,
     bring_to_loaded,
     bring_to_ready,
-    expect_all_refused,
     expect_one_end,
-    expect_settled,
     status_of,
-    try_commands,
 )
 from devices.conformance.operators import ManualStep
 from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import NotChecked, expect
+from devices.conformance.shared_checks import SHORT_LIMIT_S
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
 
@@ -64,9 +61,7 @@ async def apart(bench: ConformanceBench) -> None:
         before = await status_of(visit)
         if before.state is not m.State.READY or not before.cards_in_intake:
             raise NotChecked("there is no second batch")
-        expect_all_refused(
-            await try_commands(visit, bench, ["StartCycle"]), m.Reason.GATE_OCCUPIED, "with a batch in each"
-        )
+        await expect_refused(visit, m.StartCycle(bench.next_id()), m.Reason.GATE_OCCUPIED, "with a batch in each")
         await asyncio.sleep(QUIET_S)
         expect(await status_of(visit) == before, repr(before), await status_of(visit))
         await visit.complete_command(m.Eject(bench.next_id()), SHORT_LIMIT_S)

@@ -17,6 +17,7 @@ from devices.conformance.assertions import (
 )
 from devices.conformance.kinds.shuffler.continuous_setup import (
     CHUTE_ROOM,
+    COMMANDS,
     COUNT_LIMIT_S,
     DISCARD,
     DRAW,
@@ -30,20 +31,20 @@ from devices.conformance.kinds.shuffler.continuous_setup import (
     bring_to_counted,
     bring_to_idle,
     status_of,
+)
+from devices.conformance.kinds.shuffler.setup import CHAPTER, CYCLE_LIMIT_S, PATH
+from devices.conformance.raw_host import QUIET_S
+from devices.conformance.requirements import NotChecked, expect
+from devices.conformance.shared_checks import (
+    CLOSE_DOOR,
+    OPEN_DOOR,
+    SHORT_LIMIT_S,
+    cut_power,
+    expect_all_refused,
+    expect_path_clear,
+    known,
     try_commands,
 )
-from devices.conformance.kinds.shuffler.setup import (
-    CHAPTER,
-    CLOSE_DOOR,
-    CYCLE_LIMIT_S,
-    OPEN_DOOR,
-    PATH,
-    SHORT_LIMIT_S,
-    expect_all_refused,
-)
-from devices.conformance.protocol.commands import POWER_CUT
-from devices.conformance.raw_host import QUIET_S
-from devices.conformance.requirements import NotChecked, RequirementFailed, expect
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Accepted, Outcome, Settled
 from firmware_bridge.messages import encode
@@ -90,19 +91,13 @@ async def _watched(bench: ConformanceBench, message: Message, within: float) -> 
         motion = ContinuousMotion(await status_of(visit), await visit.send_command(message))
         if isinstance(motion.reply, Settled):
             return motion
-        replies = await try_commands(visit, bench)
+        replies = await try_commands(visit, bench, COMMANDS)
         motion.during = await status_of(visit)
         motion.refused = replies
         motion.settled = await visit.wait_settled(motion.reply.command, within)
         await asyncio.sleep(QUIET_S)
         motion.events, motion.after = list(visit.events), await status_of(visit)
         return motion
-
-
-def _known(count: int | None, what: str, seen: Any) -> int:
-    if count is None:
-        raise RequirementFailed(f"to know {what}", repr(seen))
-    return count
 
 
 def _busy(motion: ContinuousMotion, *states: m.State) -> None:
@@ -121,8 +116,7 @@ async def inventory(bench: ConformanceBench) -> None:
     await bring_to_idle(bench)
     async with bench.session() as visit:
         status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
-        dark = [sensor.name for sensor in PATH if sensors.levels[sensor].blocked]
-        expect(not dark, "no dark sensor on the path of an idle machine", f"dark: {dark}")
+        expect_path_clear(sensors.levels, PATH)
         intake = sensors.levels[m.Sensor.INTAKE].blocked
         expect(intake is status.cards_in_intake, "INTAKE to agree with the status", status)
         for level in sensors.levels:
@@ -167,7 +161,7 @@ async def takes_in(bench: ConformanceBench) -> None:
     """TakeIn takes in the intake's cards: TakenIn with their count, then DONE, inside rises by it; 420 meanwhile."""
     motion, _ = await taken_in(bench)
     reported: m.TakenIn = motion.ended(m.TakenIn)
-    inside = _known(motion.before.inside, "what is inside", motion.before) + reported.count
+    inside = known(motion.before.inside, "what is inside", motion.before) + reported.count
     expect(reported.count > 0 and reported.inside == inside, f"{inside} inside", reported)
     after = motion.afterwards()
     expect(
@@ -201,7 +195,7 @@ async def counts(bench: ConformanceBench) -> None:
     """CountAll ends in Counted with all cards inside, then DONE; the set is complete, none outside; 420 meanwhile."""
     motion = await counted(bench)
     reported: m.Counted = motion.ended(m.Counted)
-    inside = _known(motion.before.inside, "what is inside", motion.before)
+    inside = known(motion.before.inside, "what is inside", motion.before)
     expect((reported.count, reported.outside) == (inside, 0), f"{inside} counted, 0 outside", reported)
     expect_same_except(
         motion.before, motion.afterwards(), counted=inside, outside=0, in_chute=0, cycles=motion.before.cycles + 1
@@ -225,7 +219,7 @@ async def delivers(bench: ConformanceBench) -> None:
     """Deliver delivers exactly the ordered cards: inside falls by that count, chute and outside rise by it."""
     motion = await delivered(bench)
     reported: m.Delivered = motion.ended(m.Delivered)
-    inside = _known(motion.before.inside, "what is inside", motion.before) - FEW
+    inside = known(motion.before.inside, "what is inside", motion.before) - FEW
     seen = (reported.count, reported.inside, reported.outside, reported.in_chute)
     expect(seen == (FEW, inside, FEW, FEW), f"{FEW} cards, {inside} inside", reported)
     progress = [event for event in motion.events if isinstance(event, m.Progress)]
@@ -279,7 +273,7 @@ async def drawn(bench: ConformanceBench) -> None:
     await dealt(bench)
     async with bench.session() as visit:
         before = await status_of(visit)
-        in_chute = _known(before.in_chute, "what is in the chute", before)
+        in_chute = known(before.in_chute, "what is in the chute", before)
         await bench.perform(DRAW)
         reported = await visit.wait_for_event(m.StoreChanged, bench.operator.effect_timeout_s)
         expected = m.StoreChanged(before.inside, in_chute - 1, m.Reason.NONE)
@@ -327,7 +321,7 @@ async def one_too_many(bench: ConformanceBench) -> None:
     """More cards than were delivered cannot be of this set: Incomplete, FAILED with 433, HALTED, nil inside."""
     await dealt(bench)
     async with bench.session() as visit:
-        outside = _known((await status_of(visit)).outside, "what is outside", "nil")
+        outside = known((await status_of(visit)).outside, "what is outside", "nil")
         await bench.perform(STRANGE)
         command = await begin_command(visit, m.TakeIn(bench.next_id()))
         expect_settled(await visit.wait_settled(command, CYCLE_LIMIT_S), Outcome.FAILED, m.Reason.COUNTS_DISAGREE)
@@ -386,10 +380,7 @@ async def power_lost(bench: ConformanceBench) -> None:
     await bring_to_counted(bench)
     async with bench.session() as visit:
         command = await _in_delivery(bench, visit)
-        await bench.request_now(POWER_CUT)
-        if not await visit.wait_ended(bench.operator.effect_timeout_s):
-            raise NotChecked("the power was not cut")
-    await wait_restarted(bench, visit)
+        await cut_power(bench, visit)
     async with bench.session() as visit:
         expect_settled(await visit.ask_outcome(command), Outcome.FAILED, m.Reason.POWER_LOST)
         status = await status_of(visit)

@@ -5,19 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from devices.conformance.kinds.shuffler.setup import (
-    CLEAR_PATH,
-    CLOSE_DOOR,
-    CYCLE_LIMIT_S,
-    LOOK_INSIDE,
-    MOVING,
-    PROFILE,
-    RELOAD,
-    SHORT_LIMIT_S,
-)
+from devices.conformance.kinds.shuffler.setup import CLEAR_PATH, CYCLE_LIMIT_S, MOVING, PROFILE, RELOAD
 from devices.conformance.operators import ManualStep
 from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import KindProfile, RequirementFailed, expect, preparation
+from devices.conformance.shared_checks import CLOSE_DOOR, LOOK_INSIDE, SHORT_LIMIT_S
 from devices.shuffler import messages as m
 
 if TYPE_CHECKING:
@@ -25,7 +17,6 @@ if TYPE_CHECKING:
 
     from devices.conformance.bench import ConformanceBench
     from devices.conformance.session import CheckSession
-    from firmware_bridge.commands import Accepted, Settled
     from firmware_bridge.messages import Message
 
 WITHOUT: Final = "Without cycles"
@@ -58,11 +49,6 @@ STRANGE: Final = ManualStep("put every card that was drawn into the intake, and 
 async def status_of(visit: CheckSession) -> m.Inventory:
     """Return its inventory."""
     return await visit.ask(m.GetStatus(), m.Inventory)
-
-
-async def try_commands(visit: CheckSession, bench: ConformanceBench) -> dict[str, Settled | Accepted]:
-    """Send every command; return the reply to each."""
-    return {name: await visit.send_command(make(bench.next_id())) for name, make in COMMANDS.items()}
 
 
 @preparation

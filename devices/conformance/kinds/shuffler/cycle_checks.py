@@ -8,26 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from devices.conformance.assertions import begin_command, expect_settled
 from devices.conformance.kinds.shuffler.setup import (
     COMMANDS,
     CYCLE_LIMIT_S,
     RELOAD,
-    SHORT_LIMIT_S,
-    begin_command,
     bring_to_empty,
     bring_to_idle,
     bring_to_loaded,
     bring_to_ready,
     cycling,
-    expect_all_refused,
     expect_one_end,
-    expect_settled,
     status_of,
-    try_commands,
 )
 from devices.conformance.operators import ManualStep
 from devices.conformance.raw_host import LINE_ALLOWANCE_S, QUIET_S
 from devices.conformance.requirements import NotChecked, expect
+from devices.conformance.shared_checks import SHORT_LIMIT_S, expect_all_refused, try_commands
 from devices.path_telemetry import TransitTimes
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Accepted, Outcome, Settled

@@ -7,26 +7,23 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from devices.conformance.assertions import expect_same_levels
+from devices.conformance.assertions import begin_command, expect_same_levels, expect_settled
 from devices.conformance.kinds.shuffler.halt_checks import NOT_CLEARING, requirement, state_of
 from devices.conformance.kinds.shuffler.setup import (
     CLEAR_PATH,
+    COMMANDS,
     CYCLE_LIMIT_S,
     PATH,
-    begin_command,
+    begin_cycle,
     bring_to_idle,
     bring_to_loaded,
-    expect_all_refused,
     expect_one_end,
-    expect_settled,
     status_of,
-    try_commands,
-    wait_for_cards,
 )
 from devices.conformance.operators import ManualStep
-from devices.conformance.protocol.commands import POWER_CUT
 from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import NotChecked, expect
+from devices.conformance.shared_checks import cut_power, expect_all_refused, try_commands
 from devices.path_telemetry import OpticalLevel
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Accepted, Outcome, Settled
@@ -61,14 +58,13 @@ async def jammed(bench: ConformanceBench) -> StuckCard:
 async def _jam(bench: ConformanceBench) -> StuckCard:
     await bring_to_loaded(bench)
     async with bench.session() as visit:
-        command = await begin_command(visit, m.StartCycle(bench.next_id()))
-        await wait_for_cards(visit)
+        command = await begin_cycle(bench, visit)
         await bench.request_now(JAM)
         settled = await visit.wait_settled(command, bench.operator.effect_timeout_s + CYCLE_LIMIT_S)
         await asyncio.sleep(QUIET_S)
         status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
         dark = any(sensors.levels[sensor].blocked for sensor in PATH)
-        replies = await try_commands(visit, bench, ["ClearJam"]) if dark else {}
+        replies = await try_commands(visit, bench, COMMANDS, ["ClearJam"]) if dark else {}
         return StuckCard(command, settled, list(visit.events), status, sensors.levels, replies)
 
 
@@ -160,16 +156,12 @@ async def cut_off(bench: ConformanceBench) -> PowerCutCheck:
 async def _cut(bench: ConformanceBench) -> PowerCutCheck:
     await bring_to_loaded(bench)
     async with bench.session() as visit:
-        command = await begin_command(visit, m.StartCycle(bench.next_id()))
-        await wait_for_cards(visit)
-        await bench.request_now(POWER_CUT)
-        if not await visit.wait_ended(bench.operator.effect_timeout_s):
-            raise NotChecked("the power was not cut")
-    await bench.wait_for_device(not_boot=visit.hello.boot_id)
+        command = await begin_cycle(bench, visit)
+        await cut_power(bench, visit)
     async with bench.session() as again:
         known, status = await again.ask_outcome(command), await status_of(again)
         await asyncio.sleep(QUIET_S)
-        replies = await try_commands(again, bench, NOT_CLEARING)
+        replies = await try_commands(again, bench, COMMANDS, NOT_CLEARING)
         return PowerCutCheck((visit.hello.boot_id, again.hello.boot_id), known, status, list(again.events), replies)
 
 

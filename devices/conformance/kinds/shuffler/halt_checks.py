@@ -8,28 +8,30 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from devices.conformance.assertions import expect_settled
 from devices.conformance.kinds.shuffler.setup import (
     CLEAR_PATH,
-    CLOSE_DOOR,
     COMMANDS,
     CYCLE_LIMIT_S,
-    LOOK_INSIDE,
-    OPEN_DOOR,
     PATH,
-    SHORT_LIMIT_S,
-    begin_command,
+    begin_cycle,
     bring_to_idle,
     bring_to_loaded,
     cycling,
-    expect_all_refused,
     expect_one_end,
-    expect_settled,
     status_of,
-    try_commands,
-    wait_for_cards,
 )
 from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import NotChecked, expect
+from devices.conformance.shared_checks import (
+    CLOSE_DOOR,
+    LOOK_INSIDE,
+    OPEN_DOOR,
+    SHORT_LIMIT_S,
+    check_door,
+    expect_all_refused,
+    try_commands,
+)
 from devices.edge_log import EDGE_LOG, EdgeLog, GetEdgeLog
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Accepted, Outcome, Settled
@@ -48,14 +50,7 @@ NOT_CLEARING = [name for name in COMMANDS if name != "ClearJam"]
 async def door(bench: ConformanceBench) -> None:
     """Opening and closing the door is reported by Door, and shown in the status."""
     await bring_to_idle(bench)
-    async with bench.session() as visit:
-        for step, is_open in ((OPEN_DOOR, True), (CLOSE_DOOR, False)):
-            since = len(visit.events)
-            await bench.perform(step)
-            reported = await visit.wait_for_event(m.Door, bench.operator.effect_timeout_s, since)
-            expect(reported.open is is_open, f"Door open={is_open}", reported)
-            status = await status_of(visit)
-            expect(status.door_open is is_open, f"door_open={is_open}", status)
+    await check_door(bench, m)
 
 
 @requirement(41, "States")
@@ -90,7 +85,7 @@ class CycleHalt(msgspec.Struct):
 
 
 async def stopped(bench: ConformanceBench) -> CycleHalt:
-    """Stop a cycle, clear the path by hand, have the compartments emptied; done once for all requirements about it."""
+    """Stop a cycle, clear the path by hand, empty the compartments; done once for all requirements about it."""
     seen: CycleHalt = await bench.observe_once("halt", _stop)
     return seen
 
@@ -98,15 +93,13 @@ async def stopped(bench: ConformanceBench) -> CycleHalt:
 async def _stop(bench: ConformanceBench) -> CycleHalt:
     await bring_to_loaded(bench)
     async with bench.session() as visit:
-        command = await begin_command(visit, m.StartCycle(bench.next_id()))
-        await wait_for_cards(visit)
+        command = await begin_cycle(bench, visit)
         reply = await visit.send_command(m.Stop(bench.next_id()))
         settled = await visit.wait_settled(command, SHORT_LIMIT_S)
         await asyncio.sleep(QUIET_S)
         status = await status_of(visit)
-        halt = CycleHalt(
-            command, reply, settled, list(visit.events), status, await try_commands(visit, bench, NOT_CLEARING)
-        )
+        refused = await try_commands(visit, bench, COMMANDS, NOT_CLEARING)
+        halt = CycleHalt(command, reply, settled, list(visit.events), status, refused)
         if EDGE_LOG in visit.hello.capabilities:
             halt.edge_log = await visit.ask(GetEdgeLog(), EdgeLog)
     if (await state_of(bench)) is m.State.HALTED:
@@ -216,8 +209,7 @@ async def door_in_cycle(bench: ConformanceBench) -> None:
     """Opening the door in mid-cycle stops it: Door, Stopped with 422, Settled FAILED with 422, HALTED."""
     await bring_to_loaded(bench)
     async with bench.session() as visit:
-        command = await begin_command(visit, m.StartCycle(bench.next_id()))
-        await wait_for_cards(visit)
+        command = await begin_cycle(bench, visit)
         await bench.request_now(OPEN_DOOR)
         settled = await visit.wait_settled(command, bench.operator.effect_timeout_s)
         await asyncio.sleep(QUIET_S)
@@ -236,8 +228,7 @@ async def doubt(bench: ConformanceBench) -> None:
     """After the door was open in mid-cycle, only a look inside and then a passed self-test make the count known."""
     await bring_to_loaded(bench)
     async with bench.session() as visit:
-        command = await begin_command(visit, m.StartCycle(bench.next_id()))
-        await wait_for_cards(visit)
+        command = await begin_cycle(bench, visit)
         await bench.request_now(OPEN_DOOR)
         await visit.wait_settled(command, bench.operator.effect_timeout_s)
         await bench.perform(CLEAR_PATH)

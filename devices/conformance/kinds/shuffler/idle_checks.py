@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
-from devices.conformance.assertions import check_jog
+from devices.conformance.assertions import begin_command, expect_refused, expect_same_except, expect_settled
 from devices.conformance.kinds.shuffler.setup import (
     COMMANDS,
     PATH,
-    SHORT_LIMIT_S,
-    begin_command,
     bring_to_empty,
     bring_to_idle,
     bring_to_loaded,
     bring_to_ready,
     cycling,
-    expect_all_refused,
-    expect_one_end,
-    expect_same_except,
-    expect_settled,
     status_of,
-    try_commands,
 )
-from devices.conformance.raw_host import QUIET_S
-from devices.conformance.requirements import NotChecked, expect
+from devices.conformance.requirements import expect
+from devices.conformance.shared_checks import (
+    SHORT_LIMIT_S,
+    check_jog_in_place,
+    check_stop_at_rest,
+    check_stopped,
+    check_testing,
+    expect_levels,
+    expect_path_clear,
+    expect_test_result,
+    run_self_test,
+)
 from devices.shuffler import messages as m
 from firmware_bridge.commands import GetReport, Outcome, Report, Settled
 
@@ -36,11 +38,8 @@ if TYPE_CHECKING:
 async def _consistent(visit: CheckSession) -> None:
     """Status and sensors of an idle machine agree."""
     status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
-    for sensor, level in zip(m.Sensor, sensors.levels, strict=True):
-        expect(level.blocked is (level.level < level.threshold), f"{sensor.name} blocked below its threshold", level)
-        expect(level.level <= 1023, f"{sensor.name} between 0 and 1023", level)
-    dark = [sensor.name for sensor in PATH if sensors.levels[sensor].blocked]
-    expect(not dark, "no dark sensor on the path of an idle machine", f"dark: {dark}")
+    expect_levels(m, sensors.levels)
+    expect_path_clear(sensors.levels, PATH)
     expect(sensors.levels[m.Sensor.INTAKE].blocked is status.cards_in_intake, "INTAKE to agree with the status", status)
     gate = sensors.levels[m.Sensor.GATE].blocked
     expect(gate is (status.state is m.State.READY), "cards behind the gate in READY, and in no other state", status)
@@ -59,20 +58,14 @@ async def nothing_to_eject(bench: ConformanceBench) -> None:
     """With nothing behind the gate Eject is refused with 424."""
     await bring_to_idle(bench)
     async with bench.session() as visit:
-        expect_all_refused(await try_commands(visit, bench, ["Eject"]), m.Reason.NOTHING_TO_EJECT, "in IDLE")
+        await expect_refused(visit, m.Eject(bench.next_id()), m.Reason.NOTHING_TO_EJECT, "in IDLE")
 
 
 @cycling(3, "States")
 async def stop_at_rest(bench: ConformanceBench) -> None:
     """Stop is never refused, and changes nothing in an idle machine."""
     await bring_to_idle(bench)
-    async with bench.session() as visit:
-        before = await status_of(visit)
-        command = bench.next_id()
-        reply = await visit.send_command(m.Stop(command))
-        expect(reply == Settled(command, Outcome.DONE, 0), "DONE", reply)
-        expect_same_except(before, await status_of(visit))
-        expect(not visit.events, "no event", visit.events)
+    await check_stop_at_rest(bench, m)
 
 
 @cycling(4, "States")
@@ -80,13 +73,8 @@ async def self_test(bench: ConformanceBench) -> None:
     """A self-test ends in SelfTested and then Settled, DONE only if every sensor and motor passed."""
     await bring_to_idle(bench)
     async with bench.session() as visit:
-        command = await begin_command(visit, m.SelfTest(bench.next_id()))
-        settled = await visit.wait_settled(command, SHORT_LIMIT_S)
-        await asyncio.sleep(QUIET_S)
-        tested: m.SelfTested = expect_one_end(visit.events, command, m.SelfTested, settled)
-        passed = not tested.bad_sensors and not tested.bad_motors
-        outcome, reason = (Outcome.DONE, m.Reason.NONE) if passed else (Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
-        expect_settled(settled, outcome, reason)
+        tested, settled = await run_self_test(bench, visit, m)
+        expect_test_result(m, settled, passed=not tested.bad_sensors and not tested.bad_motors)
         expect((await status_of(visit)).state is m.State.IDLE, "IDLE again", await status_of(visit))
 
 
@@ -94,10 +82,7 @@ async def self_test(bench: ConformanceBench) -> None:
 async def jog(bench: ConformanceBench) -> None:
     """A jog ends in Jogged of that motor and direction, then Settled, DONE only if it turned; nothing else changes."""
     await bring_to_idle(bench)
-    async with bench.session() as visit:
-        before = await status_of(visit)
-        await check_jog(bench, visit, m, SHORT_LIMIT_S, QUIET_S)
-        expect_same_except(before, await status_of(visit))
+    await check_jog_in_place(bench, m)
 
 
 @cycling(9, "One motor", capability=m.JOGS, needs_operator=True)
@@ -105,50 +90,22 @@ async def jog_in_reach(bench: ConformanceBench) -> None:
     """While cards are in the intake, the feed motor is not jogged: 445."""
     await bring_to_loaded(bench)
     async with bench.session() as visit:
-        reply = await visit.send_command(m.Jog(bench.next_id(), m.Motor.FEED, False))
-        refused = isinstance(reply, Settled) and (reply.outcome, reply.reason) == (
-            Outcome.REFUSED,
-            m.Reason.CARDS_IN_REACH,
-        )
-        expect(refused, "Jog refused with 445 CARDS_IN_REACH", reply)
+        jog_in = m.Jog(bench.next_id(), m.Motor.FEED, False)
+        await expect_refused(visit, jog_in, m.Reason.CARDS_IN_REACH, "with cards in the intake")
 
 
 @cycling(5, "States")
 async def busy_testing(bench: ConformanceBench) -> None:
     """During a self-test it is TESTING, and every other motion is refused with 420."""
     await bring_to_idle(bench)
-    async with bench.session() as visit:
-        command = await begin_command(visit, m.SelfTest(bench.next_id()))
-        status, replies = await status_of(visit), await try_commands(visit, bench, COMMANDS)
-        if visit.events_about(command):
-            raise NotChecked("the test ended before it could be observed; run the simulator more slowly")
-        expect(status.state is m.State.TESTING, "TESTING", status)
-        expect_all_refused(replies, m.Reason.BUSY, "in TESTING")
-        await visit.wait_settled(command, SHORT_LIMIT_S)
+    await check_testing(bench, m, COMMANDS.values())
 
 
 @cycling(6, "States")
 async def stopped_test(bench: ConformanceBench) -> None:
     """Stop ends a self-test as FAILED with 434; the machine is idle as before, with no Stopped."""
     await bring_to_idle(bench)
-    async with bench.session() as visit:
-        before = await status_of(visit)
-        await _stopped(visit, bench, m.SelfTest(bench.next_id()), before)
-
-
-async def _stopped(
-    visit: CheckSession, bench: ConformanceBench, message: m.SelfTest | m.Eject, before: m.Status
-) -> None:
-    """Stop what moves no card along the path, right after it began."""
-    command = await begin_command(visit, message)
-    reply = await visit.send_command(m.Stop(bench.next_id()))
-    expect(isinstance(reply, Settled) and reply.outcome is Outcome.DONE, "Stop to be DONE", reply)
-    if Settled(command, Outcome.DONE, 0) in visit.events:
-        raise NotChecked("it ended before the stop came; run the simulator more slowly")
-    expect_settled(await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.FAILED, m.Reason.STOPPED)
-    await asyncio.sleep(QUIET_S)
-    expect(not visit.events_of(m.Stopped), "no Stopped", visit.events)
-    expect_same_except(before, await status_of(visit))
+    await check_stopped(bench, m, m.SelfTest)
 
 
 @cycling(7, "States")
@@ -179,7 +136,7 @@ async def gate_occupied(bench: ConformanceBench) -> None:
     await bring_to_ready(bench)
     async with bench.session() as visit:
         await _consistent(visit)
-        expect_all_refused(await try_commands(visit, bench, ["StartCycle"]), m.Reason.GATE_OCCUPIED, "in READY")
+        await expect_refused(visit, m.StartCycle(bench.next_id()), m.Reason.GATE_OCCUPIED, "in READY")
 
 
 @cycling(21, "States", needs=("SH-11",))
@@ -197,9 +154,7 @@ async def test_in_ready(bench: ConformanceBench) -> None:
 async def stopped_gate(bench: ConformanceBench) -> None:
     """Stop while the gate opens ends Eject as FAILED with 434; the machine is READY as before."""
     await bring_to_ready(bench)
-    async with bench.session() as visit:
-        before = await status_of(visit)
-        await _stopped(visit, bench, m.Eject(bench.next_id()), before)
+    await check_stopped(bench, m, m.Eject)
 
 
 @cycling(23, "States", needs=("SH-11",))
@@ -236,6 +191,4 @@ async def nothing_loaded(bench: ConformanceBench) -> None:
     """Without cards in the intake StartCycle is refused with 421."""
     await bring_to_empty(bench)
     async with bench.session() as visit:
-        expect_all_refused(
-            await try_commands(visit, bench, ["StartCycle"]), m.Reason.NOTHING_LOADED, "with an empty intake"
-        )
+        await expect_refused(visit, m.StartCycle(bench.next_id()), m.Reason.NOTHING_LOADED, "with an empty intake")

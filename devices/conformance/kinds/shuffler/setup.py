@@ -6,27 +6,25 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
-
+from devices.conformance.assertions import begin_command
 from devices.conformance.operators import ManualStep
 from devices.conformance.raw_host import QUIET_S
 from devices.conformance.requirements import (
     Chapter,
     KindProfile,
     NotChecked,
-    RequirementFailed,
     SwitchCommands,
-    expect,
     preparation,
 )
+from devices.conformance.shared_checks import CLOSE_DOOR, LOOK_INSIDE, SHORT_LIMIT_S, expect_end_among, until_idle
 from devices.shuffler import messages as m
-from firmware_bridge.commands import Accepted, Outcome, Settled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from devices.conformance.bench import ConformanceBench
     from devices.conformance.session import CheckSession
+    from firmware_bridge.commands import Settled
     from firmware_bridge.messages import Message
 
 CHAPTER: Final = Chapter("SH", "The shuffler", "docs/devices/shuffler.md", needs=("HS-04",))
@@ -35,8 +33,6 @@ cycling: Final = partial(CHAPTER.requirement, without=m.CONTINUOUS)
 
 # The slowest cycle or emptying (s): a batch takes two and a half minutes; twice that.
 CYCLE_LIMIT_S: Final = 300.0
-# Everything that moves no card along the path (s).
-SHORT_LIMIT_S: Final = 30.0
 
 COMMANDS: Final[dict[str, Callable[[int], Message]]] = {
     "StartCycle": m.StartCycle,
@@ -51,10 +47,6 @@ PATH: Final = (m.Sensor.FEED, m.Sensor.BRIDGE, m.Sensor.LIFT, m.Sensor.EXIT, m.S
 ENDS: Final = (m.Completed, m.Incomplete, m.Jam, m.Fault, m.Stopped)
 
 RELOAD: Final = ManualStep("take the cards from the gate and put the whole deck into the intake", ("take_deck", "load"))
-OPEN_DOOR: Final = ManualStep("open the door", ("door:to=open",))
-CLOSE_DOOR: Final = ManualStep("close the door", ("door:to=closed",))
-LOOK_INSIDE: Final = ManualStep("open the door, look for cards inside, take out what you find, and close the door",
-                          ("door:to=open", "door:to=closed"))  # fmt: skip
 CLEAR_PATH: Final = ManualStep(
     "open the door, take every card off the path but not out of the compartments, and close the door", ("clear_path",)
 )
@@ -68,14 +60,7 @@ async def status_of(visit: CheckSession) -> m.Status:
 @preparation
 async def bring_to_idle(bench: ConformanceBench) -> None:
     """Bring it to IDLE in mode SHUFFLE with the door closed and nothing inside, from any state."""
-    async with bench.session() as visit:
-        seen = []
-        for _ in range(10):
-            status = await status_of(visit)
-            seen.append(status)
-            if await _is_at_rest(bench, visit, status):
-                return
-    raise RequirementFailed("a machine that can be brought to its idle state", repr(seen[-1]))
+    await until_idle(bench, m, _is_at_rest, "machine")
 
 
 async def _is_at_rest(bench: ConformanceBench, visit: CheckSession, status: m.Status) -> bool:
@@ -132,11 +117,11 @@ async def bring_to_empty(bench: ConformanceBench) -> None:
             await visit.complete_command(m.Eject(bench.next_id()), SHORT_LIMIT_S)
 
 
-async def begin_command(visit: CheckSession, message: Message) -> int:
-    """Send a command that must be accepted; return its id."""
-    reply = await visit.send_command(message)
-    expect(isinstance(reply, Accepted), f"Accepted to {message!r}", reply)
-    return reply.command
+async def begin_cycle(bench: ConformanceBench, visit: CheckSession) -> int:
+    """Begin a cycle and wait until it has drawn a few cards; return its id."""
+    command = await begin_command(visit, m.StartCycle(bench.next_id()))
+    await wait_for_cards(visit)
+    return command
 
 
 async def wait_for_cards(visit: CheckSession) -> None:
@@ -144,43 +129,9 @@ async def wait_for_cards(visit: CheckSession) -> None:
     await visit.wait_until(lambda event: isinstance(event, m.Progress) and event.entered >= 3, 5.0)
 
 
-async def try_commands(
-    visit: CheckSession, bench: ConformanceBench, names: Iterable[str]
-) -> dict[str, Settled | Accepted]:
-    """Send commands one after the other; return the reply to each."""
-    return {name: await visit.send_command(COMMANDS[name](bench.next_id())) for name in names}
-
-
-def expect_all_refused(replies: dict[str, Settled | Accepted], reason: m.Reason, where: str) -> None:
-    """Expect that each command was refused with this reason."""
-    for name, reply in replies.items():
-        as_expected = isinstance(reply, Settled) and (reply.outcome, reply.reason) == (Outcome.REFUSED, reason)
-        expect(as_expected, f"{name} refused with {reason} {reason.name} {where}", reply)
-
-
 def expect_one_end(events: list[Any], command: int, kind: type[Any], settled: Settled) -> Any:
     """Expect exactly one end of this kind about a command, then exactly one Settled; return the end."""
-    about = [event for event in events if getattr(event, "command", None) == command]
-    ends = [event for event in about if isinstance(event, (*ENDS, m.Cleared, m.SelfTested, m.Jogged))]
-    expect(len(ends) == 1 and isinstance(ends[0], kind), f"one {kind.__name__} and no other end", ends)
-    reported = [event for event in about if isinstance(event, Settled)]
-    expect(reported == [settled], f"exactly {settled!r}", reported)
-    expect(about[-2:] == [ends[0], settled], f"{kind.__name__} and then Settled, and nothing after them", about[-3:])
-    return ends[0]
-
-
-def expect_settled(settled: Settled | None, outcome: Outcome, reason: m.Reason) -> Settled:
-    """Expect this outcome and reason of a command."""
-    if settled is None:
-        raise RequirementFailed(f"Settled {outcome.name} {reason.name}", "no Settled at all")
-    expect((settled.outcome, settled.reason) == (outcome, reason), f"{outcome.name} with reason {reason}", settled)
-    return settled
-
-
-def expect_same_except(before: m.Status, after: m.Status, **changed: Any) -> None:
-    """The status is as it was, but for what is named."""
-    expected = msgspec.structs.replace(before, **changed)
-    expect(after == expected, repr(expected), after)
+    return expect_end_among(events, command, kind, settled, (*ENDS, m.Cleared, m.SelfTested, m.Jogged))
 
 
 PROFILE: Final = KindProfile(
