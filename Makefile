@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # One more than there are cores: tests on the wall clock wait, and somebody else may compute meanwhile.
 WORKERS ?= $(shell expr $$(nproc) + 1)
 
-.PHONY: help demo test check proof coverage marathon stress bench vhci floor recording docs wheel release lock hooks format clean apt
+.PHONY: help demo test check proof coverage marathon stress bench vhci counts recording docs wheel release lock hooks format clean apt
 
 help:  ## list what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -68,7 +68,7 @@ check: $(VENV)/.dev  ## format, lint, types, imports, dead modules, words, docum
 	$(BIN)/python -m tools.words
 	$(BIN)/python -m tools.docs --check
 	$(BIN)/python -m tools.docs.code_flow
-	$(BIN)/python -m tools.floor
+	$(BIN)/python -m tools.minimum_counts
 
 proof: $(VENV)/.dev apt  ## the long proofs: exhaustive searches, soaks, kill runs (at most 40 minutes on two cores)
 	$(BIN)/python -m pytest -m 'proof and not vhci' --timeout 1500 -rP -n $(WORKERS) --dist worksteal --durations 10 \
@@ -94,8 +94,8 @@ bench: $(VENV)/.dev apt  ## the budgets, measured side by side with floor and pe
 vhci: $(VENV)/.dev apt  ## simulated USB machines on a real kernel, in QEMU (fetches Debian's kernel, 70 MB; a minute)
 	$(BIN)/python -m tools.vhci
 
-floor: $(VENV)/.dev  ## raise tests/floor.toml to today's counts of tests, clause marks and mutants
-	$(BIN)/python -m tools.floor --renew
+counts: $(VENV)/.dev  ## raise tests/minimum_counts.toml to today's counts of tests, clause marks and mutants
+	$(BIN)/python -m tools.minimum_counts --renew
 
 recording: $(VENV)/.dev  ## renew the recordings that README shows and the generated parts of the documents
 	$(BIN)/python -m tools.docs

@@ -27,9 +27,9 @@ from firmware_bridge.keys import DeviceKey
 from firmware_bridge.messages import DeviceHello, decoder, encode
 from firmware_bridge.seal import CHALLENGE_SIZE, KEY_SIZE, Opener, Sealer
 from firmware_bridge.wire import Wire
-from simulators.engine.hosts.pty import PtyHost
-from simulators.engine.hosts.usb import UsbHost
 from simulators.engine.machine import approved_firmware
+from simulators.engine.ports.pty import PtyPort
+from simulators.engine.ports.usb import UsbPort
 from simulators.kinds.bet_sensor.machine import SimulatedBetSensor
 from simulators.kinds.shuffler.machine import SimulatedShuffler
 from simulators.usbip.server import UsbIpServer
@@ -111,9 +111,9 @@ async def codec(port: Path) -> None:
     _echo(port, lambda chunk: b"".join([end.write(status()) for _ in end.read(chunk)]))
 
 
-async def pitbox(port: Path) -> PtyHost:
+async def pitbox(port: Path) -> PtyPort:
     """Run our simulated shuffler."""
-    return PtyHost(SimulatedShuffler(key=DEVICE_KEY), port)
+    return PtyPort(SimulatedShuffler(key=DEVICE_KEY), port)
 
 
 async def pymodbus(port: Path) -> object:
@@ -172,7 +172,7 @@ async def usbip(port: Path) -> object:
     server = UsbIpServer()
     await server.start()
     _write_down(port, server.number)
-    return UsbHost(SimulatedShuffler(key=DEVICE_KEY), server)
+    return UsbPort(SimulatedShuffler(key=DEVICE_KEY), server)
 
 
 PTY_ENDS: Final = {end.__name__: end for end in (bare, codec, pitbox, pymodbus)}
@@ -215,10 +215,10 @@ def _confirm(end: EndCodec, chunk: bytes) -> bytes:
     return b"".join([end.write(latched(lock)) for lock in asked])
 
 
-async def fan_pitbox(folder: Path) -> list[PtyHost]:
+async def fan_pitbox(folder: Path) -> list[PtyPort]:
     """Run six of our simulated bet sensors."""
     ports = zip(seat_ports(folder), sensor_keys(), strict=True)
-    return [PtyHost(SimulatedBetSensor(port.name, key=key), port) for port, key in ports]
+    return [PtyPort(SimulatedBetSensor(port.name, key=key), port) for port, key in ports]
 
 
 class _BareSensor:
@@ -289,9 +289,9 @@ async def _serve(name: str, port: Path) -> None:
     loop.add_reader(sys.stdin.fileno(), ended.set)  # nothing is written to it: readable means closed
     print("ready", flush=True)
     await ended.wait()
-    for host in kept if isinstance(kept, list) else [kept]:
-        if isinstance(host, PtyHost):
-            host.close()
+    for each in kept if isinstance(kept, list) else [kept]:
+        if isinstance(each, PtyPort):
+            each.close()
 
 
 if __name__ == "__main__":

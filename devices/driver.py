@@ -6,6 +6,7 @@ A driver opens no port and applies no rules of the game: the caller of a command
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from devices.driver_events import DeviceRefused, LinkDown, LinkUp, OutcomeLost, Reported
@@ -157,16 +158,41 @@ class Driver:
             return reply
         raise BadMessage(f"{self.name}: {question!r} was answered by {reply!r}")
 
-    async def actuate(self, message: Message, command: int, *, urgent: bool = False) -> Settled:
-        """Send a command, which the device executes at most once, and wait for its end."""
+    def actuate(
+        self, message: Message, command: int, *, urgent: bool = False, then: Any = None
+    ) -> asyncio.Task[Settled]:
+        """Send a command, which the device executes at most once, in this call; return the task that waits for its end.
+
+        Commands of one callback reach the wire in their order. `then` is published when the command is done. Raises
+        NotSent if there is no link.
+        """
+        link = self.require_link()
+        answer = self._commands.send(link, message, command, urgent=urgent)
+        task = asyncio.get_running_loop().create_task(self._finish(link, answer, message, command, then))
+        task.add_done_callback(partial(self._on_finished, command, answer))
+        return task
+
+    async def _finish(
+        self, link: Link, answer: asyncio.Future[Any], message: Message, command: int, then: Any
+    ) -> Settled:
         try:
-            return await self._commands.actuate(self.require_link(), message, command, urgent=urgent)
-        except (OutcomeUnknown, asyncio.CancelledError):  # canceling the wait does not stop the machine
+            settled = await self._commands.wait_end(link, command, answer)
+        except OutcomeUnknown:
             self.publish(OutcomeLost(command))
             raise
         except CommandRefused as refused:
             self.publish(DeviceRefused(command, type(message).__name__, refused.reason))
             raise
+        if then is not None:
+            self.publish(then)
+        return settled
+
+    def _on_finished(self, command: int, answer: asyncio.Future[Any], task: asyncio.Task[Settled]) -> None:
+        """Publish OutcomeLost if the wait was canceled, perhaps before it began: the machine continues."""
+        if task.cancelled():
+            answer.cancel()
+            self._commands.forget(command)
+            self.publish(OutcomeLost(command))
 
     def _require_capability(self, capability: str, what: str, *, present: bool = True) -> None:
         """Raise NotCapable, before anything is sent, unless the device has a capability (`named=False`: lacks it)."""

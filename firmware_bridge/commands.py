@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from enum import IntEnum
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
@@ -110,20 +110,27 @@ class CommandTracker:
                 unknown.__cause__ = cause
                 waiter.set_exception(unknown)
 
-    async def actuate(self, link: Link, message: Message, command: int, *, urgent: bool = False) -> Settled:
-        """Send a command once and wait for its end.
+    def send(self, link: Link, message: Message, command: int, *, urgent: bool = False) -> asyncio.Future[Any]:
+        """Send a command once, in this call unless the window is full; return the future of the device's answer.
+
+        The caller passes the future to `wait_end`, or calls `forget`.
+        """
+        assert command not in self._waiting, f"command {command} is under way already"
+        loop = asyncio.get_running_loop()
+        self._waiting[command] = loop.create_future()
+        self._last_activity[command] = loop.time()
+        return link.request(message, ACCEPT_TIMEOUT_S, urgent=urgent, actuation=True)
+
+    async def wait_end(self, link: Link, command: int, answer: asyncio.Future[Any]) -> Settled:
+        """Wait for the end of a command that was sent.
 
         Returns `Settled` with outcome DONE. Raises CommandRefused or CommandFailed with the device's reason; NotSent,
         QueueFull or Revoked if the command certainly had no effect; OutcomeUnknown otherwise.
         """
-        assert command not in self._waiting, f"command {command} is under way already"
-        loop = asyncio.get_running_loop()
-        waiter: asyncio.Future[Settled] = loop.create_future()
-        self._waiting[command] = waiter
-        self._last_activity[command] = loop.time()
+        waiter = self._waiting[command]
         try:
             try:
-                reply = await link.request(message, ACCEPT_TIMEOUT_S, urgent=urgent, actuation=True)
+                reply = await answer
             except (NotSent, QueueFull):
                 raise
             except LinkError as cause:
@@ -134,9 +141,14 @@ class CommandTracker:
                 return _judge(reply)
             return _judge(await self._wait(link, command, waiter))
         finally:
-            del self._waiting[command], self._last_activity[command]
-            if waiter.done() and not waiter.cancelled():
-                waiter.exception()  # marks it as retrieved
+            self.forget(command)
+
+    def forget(self, command: int) -> None:
+        """Forget a command that has ended, or that nobody waits for any more."""
+        waiter = self._waiting.pop(command, None)
+        self._last_activity.pop(command, None)
+        if waiter is not None and waiter.done() and not waiter.cancelled():
+            waiter.exception()  # marks it as retrieved
 
     async def ask(self, link: Link, command: int) -> Settled:
         """Ask the device for the outcome of a command; safe to repeat."""

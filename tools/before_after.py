@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from tools import benchmark_figures, coverage_figures, digests, floor
+from tools import benchmark_figures, coverage_figures, digests, minimum_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -124,7 +124,7 @@ def lines() -> dict[str, ComparedFigure]:
 
 def proofs() -> dict[str, ComparedFigure]:
     """Return how many tests, clause marks and killed mutants there are."""
-    counted = floor.count()
+    counted = minimum_counts.count()
     sums = {
         "tests": counted["tests"],
         "clauses named by a test": counted["clauses: named by a test"],

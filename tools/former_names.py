@@ -9,8 +9,8 @@ Lines of a map that count here, all others are passed over:
     value table_controller/table/events.py: "told" -> "reported"                  of fields with a fixed list of values
     value table_controller/table/decisions.py: Prompt.kind "told" -> "reported"   of one field
 
-What each version's records hold is in its fixture, shapes.json. Raise records.VERSION (and dossier.VERSION) in the same
-commit that changes names.
+What each version's records hold is in its fixture, shapes.json. Raise records.VERSION (and fault_report.VERSION) in
+the same commit that changes names.
 """
 
 from __future__ import annotations

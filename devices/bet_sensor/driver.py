@@ -68,26 +68,22 @@ class BetSensorDriver(Driver):
 
     # --- commands: each is executed at most once ----------------------------------------------------------------
 
-    async def open(self, command: int, number: int) -> Settled:
+    def open(self, command: int, number: int) -> asyncio.Task[Settled]:
         """Open bets for a round; the spot must be empty."""
-        settled = await self.actuate(m.Open(command, number), command)
-        self.publish(BettingOpened(number))
-        return settled
+        return self.actuate(m.Open(command, number), command, then=BettingOpened(number))
 
-    async def unlock(self, command: int, lock_id: int) -> Settled:
+    def unlock(self, command: int, lock_id: int) -> asyncio.Task[Settled]:
         """Release the latch of this lock; bets stay closed."""
-        settled = await self.actuate(m.Unlock(command, lock_id), command)
-        self.publish(Unlocked(lock_id))
-        return settled
+        return self.actuate(m.Unlock(command, lock_id), command, then=Unlocked(lock_id))
 
-    async def light(self, command: int, light: m.Light, sequence: int = 0) -> Settled:
+    def light(self, command: int, light: m.Light, sequence: int = 0) -> asyncio.Task[Settled]:
         """Light a lamp for the bet with this number, or switch both off."""
-        return await self.actuate(m.SetLight(command, light, sequence), command)
+        return self.actuate(m.SetLight(command, light, sequence), command)
 
-    async def self_test(self, command: int) -> Settled:
+    def self_test(self, command: int) -> asyncio.Task[Settled]:
         """Test coil and lamps."""
-        return await self.actuate(m.SelfTest(command), command)
+        return self.actuate(m.SelfTest(command), command)
 
-    async def reset(self, command: int) -> Settled:
+    def reset(self, command: int) -> asyncio.Task[Settled]:
         """Restart the firmware; the link drops and comes back with a new boot id. A latch is kept."""
-        return await self.actuate(m.Reset(command), command)
+        return self.actuate(m.Reset(command), command)

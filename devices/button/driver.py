@@ -9,6 +9,7 @@ from devices.button.state import ButtonView, find_contradiction, fold
 from devices.consistency_check import CheckedDriver
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable
 
     from devices.button.state import DriverEvent
@@ -41,10 +42,10 @@ class ButtonDriver(CheckedDriver[ButtonView]):
 
     # --- commands: each is executed at most once ----------------------------------------------------------------
 
-    async def self_test(self, command: int) -> Settled:
+    def self_test(self, command: int) -> asyncio.Task[Settled]:
         """Test every sensor."""
-        return await self.actuate(m.SelfTest(command), command)
+        return self.actuate(m.SelfTest(command), command)
 
-    async def reset(self, command: int) -> Settled:
+    def reset(self, command: int) -> asyncio.Task[Settled]:
         """Restart the firmware; the link drops and comes back with a new boot id."""
-        return await self.actuate(m.Reset(command), command)
+        return self.actuate(m.Reset(command), command)

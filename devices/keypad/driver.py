@@ -66,24 +66,22 @@ class KeypadDriver(Driver):
 
     # --- commands: each is executed at most once ----------------------------------------------------------------
 
-    async def show(self, command: int, prompt: m.KeypadPrompt, lines: list[str]) -> Settled:
+    def show(self, command: int, prompt: m.KeypadPrompt, lines: list[str]) -> asyncio.Task[Settled]:
         """Show lines and prompt for an entry, which will carry this command's id."""
         try:
             msgspec.convert(lines, m.Lines)
         except msgspec.ValidationError as error:
             raise ConfigurationError(f"not four lines of twenty printable ASCII characters: {error}") from error
-        settled = await self.actuate(m.Show(command, prompt, lines), command)
-        self.publish(Prompted(command, prompt))
-        return settled
+        return self.actuate(m.Show(command, prompt, lines), command, then=Prompted(command, prompt))
 
-    async def set_lamps(self, command: int, *lamps: m.Lamp) -> Settled:
+    def set_lamps(self, command: int, *lamps: m.Lamp) -> asyncio.Task[Settled]:
         """Light these lamps and no others."""
-        return await self.actuate(m.SetLamps(command, sum(1 << lamp for lamp in set(lamps))), command)
+        return self.actuate(m.SetLamps(command, sum(1 << lamp for lamp in set(lamps))), command)
 
-    async def self_test(self, command: int) -> Settled:
+    def self_test(self, command: int) -> asyncio.Task[Settled]:
         """Test keys, lamps and display."""
-        return await self.actuate(m.SelfTest(command), command)
+        return self.actuate(m.SelfTest(command), command)
 
-    async def reset(self, command: int) -> Settled:
+    def reset(self, command: int) -> asyncio.Task[Settled]:
         """Restart the firmware; the link drops and comes back with a new boot id."""
-        return await self.actuate(m.Reset(command), command)
+        return self.actuate(m.Reset(command), command)

@@ -12,6 +12,7 @@ from devices.meter_sign.state import RequestedAmounts
 from firmware_bridge.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable
 
     from devices.meter_sign.state import DriverEvent
@@ -40,7 +41,7 @@ class MeterSignDriver(Driver):
 
     # --- commands: each is executed at most once ----------------------------------------------------------------
 
-    async def show(self, command: int, sequence: int, value: int, pending: int = 0, won: int = 0) -> Settled:
+    def show(self, command: int, sequence: int, value: int, pending: int = 0, won: int = 0) -> asyncio.Task[Settled]:
         """Show amounts (cents); ends when the sign has read them back from its display."""
         try:
             msgspec.convert([value, pending, won], _CENTS)
@@ -49,20 +50,20 @@ class MeterSignDriver(Driver):
         self.publish(
             RequestedAmounts(sequence, value, pending, won)
         )  # published first: these amounts must be shown from now on
-        return await self.actuate(m.Show(command, sequence, value, pending, won), command)
+        return self.actuate(m.Show(command, sequence, value, pending, won), command)
 
-    async def set_limit(self, command: int, limit_ms: int) -> Settled:
+    def set_limit(self, command: int, limit_ms: int) -> asyncio.Task[Settled]:
         """Set after how long (ms) without a Show the amounts are stale."""
-        return await self.actuate(m.SetLimit(command, limit_ms), command)
+        return self.actuate(m.SetLimit(command, limit_ms), command)
 
-    async def blank(self, command: int) -> Settled:
+    def blank(self, command: int) -> asyncio.Task[Settled]:
         """Show no amount at all."""
-        return await self.actuate(m.Blank(command), command)
+        return self.actuate(m.Blank(command), command)
 
-    async def self_test(self, command: int) -> Settled:
+    def self_test(self, command: int) -> asyncio.Task[Settled]:
         """Show the test pattern and measure every digit."""
-        return await self.actuate(m.SelfTest(command), command)
+        return self.actuate(m.SelfTest(command), command)
 
-    async def reset(self, command: int) -> Settled:
+    def reset(self, command: int) -> asyncio.Task[Settled]:
         """Restart the firmware; the link drops and comes back with a new boot id."""
-        return await self.actuate(m.Reset(command), command)
+        return self.actuate(m.Reset(command), command)

@@ -9,6 +9,7 @@ from devices.rng import messages as m
 from devices.rng.state import RngView, find_contradiction, fold
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable
 
     from devices.rng.state import DriverEvent
@@ -45,18 +46,18 @@ class RngDriver(CheckedDriver[RngView]):
 
     # --- commands: each is executed at most once ----------------------------------------------------------------
 
-    async def draw(self, command: int) -> Settled:
+    def draw(self, command: int) -> asyncio.Task[Settled]:
         """Draw one number and show it; returns when it is shown. The number is in the Drawn event."""
-        return await self.actuate(m.Draw(command), command)
+        return self.actuate(m.Draw(command), command)
 
-    async def clear(self, command: int) -> Settled:
+    def clear(self, command: int) -> asyncio.Task[Settled]:
         """Blank the display."""
-        return await self.actuate(m.Clear(command), command)
+        return self.actuate(m.Clear(command), command)
 
-    async def self_test(self, command: int) -> Settled:
+    def self_test(self, command: int) -> asyncio.Task[Settled]:
         """Run the start-up tests; a latched failure is cleared if all pass."""
-        return await self.actuate(m.SelfTest(command), command)
+        return self.actuate(m.SelfTest(command), command)
 
-    async def reset(self, command: int) -> Settled:
+    def reset(self, command: int) -> asyncio.Task[Settled]:
         """Restart the firmware; the link drops and comes back with a new boot id."""
-        return await self.actuate(m.Reset(command), command)
+        return self.actuate(m.Reset(command), command)

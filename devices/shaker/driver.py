@@ -9,6 +9,7 @@ from devices.shaker import messages as m
 from devices.shaker.state import ShakerView, find_contradiction, fold
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable
 
     from devices.shaker.state import DriverEvent
@@ -45,18 +46,18 @@ class ShakerDriver(CheckedDriver[ShakerView]):
 
     # --- commands: each is executed at most once ----------------------------------------------------------------
 
-    async def arm(self, command: int) -> Settled:
+    def arm(self, command: int) -> asyncio.Task[Settled]:
         """Open a new roll; returns when it is open. Its end is the Reading or NoRoll event."""
-        return await self.actuate(m.Arm(command), command)
+        return self.actuate(m.Arm(command), command)
 
-    async def disarm(self, command: int) -> Settled:
+    def disarm(self, command: int) -> asyncio.Task[Settled]:
         """End an open roll at once: sent before queued messages; queued commands are revoked."""
-        return await self.actuate(m.Disarm(command), command, urgent=True)
+        return self.actuate(m.Disarm(command), command, urgent=True)
 
-    async def self_test(self, command: int) -> Settled:
+    def self_test(self, command: int) -> asyncio.Task[Settled]:
         """Test every sensor."""
-        return await self.actuate(m.SelfTest(command), command)
+        return self.actuate(m.SelfTest(command), command)
 
-    async def reset(self, command: int) -> Settled:
+    def reset(self, command: int) -> asyncio.Task[Settled]:
         """Restart the firmware; the link drops and comes back with a new boot id."""
-        return await self.actuate(m.Reset(command), command)
+        return self.actuate(m.Reset(command), command)

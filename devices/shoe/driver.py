@@ -10,6 +10,7 @@ from devices.shoe import messages as m
 from firmware_bridge.errors import CommandRefused
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable
 
     from devices.shoe.state import DriverEvent
@@ -43,45 +44,45 @@ class ShoeDriver(Driver):
 
     # --- commands: each is executed at most once ----------------------------------------------------------------
 
-    async def load(self, command: int) -> Settled:
+    def load(self, command: int) -> asyncio.Task[Settled]:
         """Load the block and count it; on a manual shoe, start counting the cards drawn by hand."""
-        return await self.actuate(m.Load(command), command)
+        return self.actuate(m.Load(command), command)
 
-    async def dispense(self, command: int, cards: int) -> Settled:
+    def dispense(self, command: int, cards: int) -> asyncio.Task[Settled]:
         """Dispense a stack into the slot; returns when it is there. The Dispensed event has its count."""
         self._require_capability(m.DISPENSES, "dispense stacks")
         if not 1 <= cards <= m.MAX_STACK:
             raise CommandRefused(
                 f"a stack has 1 to {m.MAX_STACK} cards, not {cards}; nothing was sent", m.Reason.STACK_SIZE
             )
-        return await self.actuate(m.Dispense(command, cards), command)
+        return self.actuate(m.Dispense(command, cards), command)
 
-    async def count_stub(self, command: int) -> Settled:
+    def count_stub(self, command: int) -> asyncio.Task[Settled]:
         """Bring out and count the stub. On a manual shoe people do; the Stub event comes when the well is empty."""
-        return await self.actuate(m.CountStub(command), command)
+        return self.actuate(m.CountStub(command), command)
 
-    async def start_round(self, command: int) -> Settled:
+    def start_round(self, command: int) -> asyncio.Task[Settled]:
         """Count the cards drawn by hand from now on as one round."""
         self._require_capability(m.DRAWS, "count rounds that hands draw")
-        return await self.actuate(m.StartRound(command), command)
+        return self.actuate(m.StartRound(command), command)
 
-    async def stop(self, command: int) -> Settled:
+    def stop(self, command: int) -> asyncio.Task[Settled]:
         """Stop all motion at once: sent before queued messages; queued commands are revoked."""
-        return await self.actuate(m.Stop(command), command, urgent=True)
+        return self.actuate(m.Stop(command), command, urgent=True)
 
-    async def self_test(self, command: int) -> Settled:
+    def self_test(self, command: int) -> asyncio.Task[Settled]:
         """Test lamps, sensors and motors."""
-        return await self.actuate(m.SelfTest(command), command)
+        return self.actuate(m.SelfTest(command), command)
 
-    async def clear_jam(self, command: int) -> Settled:
+    def clear_jam(self, command: int) -> asyncio.Task[Settled]:
         """After the path was cleared by hand: check it and empty the well into the slot."""
-        return await self.actuate(m.ClearJam(command), command)
+        return self.actuate(m.ClearJam(command), command)
 
-    async def jog(self, command: int, motor: m.Motor, *, reverse: bool = False) -> Settled:
+    def jog(self, command: int, motor: m.Motor, *, reverse: bool = False) -> asyncio.Task[Settled]:
         """Turn one motor a little. The Jogged event has its current, and whether it turned."""
         self._require_capability(m.JOGS, "turn one motor by itself")
-        return await self.actuate(m.Jog(command, motor, reverse), command)
+        return self.actuate(m.Jog(command, motor, reverse), command)
 
-    async def reset(self, command: int) -> Settled:
+    def reset(self, command: int) -> asyncio.Task[Settled]:
         """Restart the firmware; the link drops and comes back with a new boot id."""
-        return await self.actuate(m.Reset(command), command)
+        return self.actuate(m.Reset(command), command)

@@ -11,6 +11,7 @@ from devices.shuffler.state import DeckEjected
 from firmware_bridge.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable
 
     from devices.shuffler.state import DriverEvent
@@ -48,56 +49,54 @@ class ShufflerDriver(Driver):
 
     # --- commands: each is executed at most once ----------------------------------------------------------------
 
-    async def shuffle(self, command: int) -> Settled:
+    def shuffle(self, command: int) -> asyncio.Task[Settled]:
         """Run one cycle; returns when it is complete. The Completed event has its result."""
         self._require_capability(m.CONTINUOUS, "run a cycle", present=False)
-        return await self.actuate(m.StartCycle(command), command)
+        return self.actuate(m.StartCycle(command), command)
 
-    async def eject(self, command: int) -> Settled:
+    def eject(self, command: int) -> asyncio.Task[Settled]:
         """Eject the deck."""
-        settled = await self.actuate(m.Eject(command), command)
-        self.publish(DeckEjected(command))
-        return settled
+        return self.actuate(m.Eject(command), command, then=DeckEjected(command))
 
-    async def stop(self, command: int) -> Settled:
+    def stop(self, command: int) -> asyncio.Task[Settled]:
         """Stop all motion at once: sent before queued messages; queued commands are revoked."""
-        return await self.actuate(m.Stop(command), command, urgent=True)
+        return self.actuate(m.Stop(command), command, urgent=True)
 
-    async def self_test(self, command: int) -> Settled:
+    def self_test(self, command: int) -> asyncio.Task[Settled]:
         """Test lamps, sensors and motors."""
-        return await self.actuate(m.SelfTest(command), command)
+        return self.actuate(m.SelfTest(command), command)
 
-    async def set_mode(self, command: int, mode: m.Mode) -> Settled:
+    def set_mode(self, command: int, mode: m.Mode) -> asyncio.Task[Settled]:
         """Choose SHUFFLE or SORT."""
         self._require_capability(m.CONTINUOUS, "sort", present=False)
-        return await self.actuate(m.SetMode(command, mode), command)
+        return self.actuate(m.SetMode(command, mode), command)
 
-    async def clear_jam(self, command: int) -> Settled:
+    def clear_jam(self, command: int) -> asyncio.Task[Settled]:
         """Check that the path is clear and empty the compartments: after a jam was cleared by hand, or to unload."""
-        return await self.actuate(m.ClearJam(command), command)
+        return self.actuate(m.ClearJam(command), command)
 
-    async def take_in(self, command: int) -> Settled:
+    def take_in(self, command: int) -> asyncio.Task[Settled]:
         """Take the discards from the intake into the store. The TakenIn event has their count."""
         self._require_capability(m.CONTINUOUS, "take cards into a store")
-        return await self.actuate(m.TakeIn(command), command)
+        return self.actuate(m.TakeIn(command), command)
 
-    async def deliver(self, command: int, cards: int) -> Settled:
+    def deliver(self, command: int, cards: int) -> asyncio.Task[Settled]:
         """Bring cards from the store into the chute."""
         self._require_capability(m.CONTINUOUS, "deliver into a chute")
         if not 1 <= cards <= m.MAX_DELIVERED:
             raise ConfigurationError(f"{cards} cards cannot be delivered; 1 to {m.MAX_DELIVERED} can")
-        return await self.actuate(m.Deliver(command, cards), command)
+        return self.actuate(m.Deliver(command, cards), command)
 
-    async def count_all(self, command: int) -> Settled:
+    def count_all(self, command: int) -> asyncio.Task[Settled]:
         """Count the whole set. The Counted event has the count."""
         self._require_capability(m.CONTINUOUS, "count a store")
-        return await self.actuate(m.CountAll(command), command)
+        return self.actuate(m.CountAll(command), command)
 
-    async def jog(self, command: int, motor: m.Motor, *, reverse: bool = False) -> Settled:
+    def jog(self, command: int, motor: m.Motor, *, reverse: bool = False) -> asyncio.Task[Settled]:
         """Turn one motor a little. The Jogged event has its current, and whether it turned."""
         self._require_capability(m.JOGS, "turn one motor by itself")
-        return await self.actuate(m.Jog(command, motor, reverse), command)
+        return self.actuate(m.Jog(command, motor, reverse), command)
 
-    async def reset(self, command: int) -> Settled:
+    def reset(self, command: int) -> asyncio.Task[Settled]:
         """Restart the firmware; the link drops and comes back with a new boot id."""
-        return await self.actuate(m.Reset(command), command)
+        return self.actuate(m.Reset(command), command)

@@ -16,7 +16,7 @@ from simulators.engine.faults import known_faults
 from table_controller.access import people_file as people
 from table_controller.access.pin_check import PinChecker
 from table_controller.config import PanelConfig
-from table_controller.host.data_folder import FAULT_REPORTS
+from table_controller.diagnosis.fault_report_store import FOLDER
 from table_controller.maintenance.fault_reports import FaultReports
 from table_controller.maintenance.wear import monitor_wear
 from table_controller.panel.serve import serve
@@ -148,7 +148,7 @@ async def serve_panel(
     """
     box = casino.box
     if folder is not None and box.fault_reports is None:
-        box.fault_reports = FaultReports(box, folder / FAULT_REPORTS)
+        box.fault_reports = FaultReports(box, folder / FOLDER)
         box.supervise("wear", partial(monitor_wear, box, folder))
     config = PanelConfig(True, "127.0.0.1", port, None, None)
     await serve(

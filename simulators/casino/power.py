@@ -12,7 +12,7 @@ from firmware_bridge.errors import CredentialRefused
 from firmware_bridge.transport.memory import MemoryTransport
 from simulators.casino.device_bench import trust_for
 from simulators.casino.disk import PowerCut
-from simulators.engine.hosts.memory import MemoryHost
+from simulators.engine.ports.memory import MemoryPort
 from table_controller.access.people_file import PeopleFile
 from table_controller.controller.plan import Plan, SlotPlan
 
@@ -160,7 +160,7 @@ def make_plan(
 ) -> Plan:
     """Return the plan of a box with these machines, each on a port in memory that depends on mains power."""
     places = tuple(
-        SlotPlan(name, machine.kind, MemoryHost(machine, mains.cable).open, trust.get(name) or trust_for(machine), name)
+        SlotPlan(name, machine.kind, MemoryPort(machine, mains.cable).open, trust.get(name) or trust_for(machine), name)
         for name, machine in machines.items()
     )
     return Plan("simulated table", edition, submission, places, credentials, is_development=True)

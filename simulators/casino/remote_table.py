@@ -17,7 +17,7 @@ from firmware_bridge.errors import LinkClosed, NoBox, PitboxError
 from simulators.casino.table import CasinoTable
 from simulators.casino.table_layout import BENCH_PEOPLE, BENCH_PIN, table_toml, write_bench_people
 from simulators.engine.control import write_trust_files
-from simulators.engine.hosts.pty import PtyHost
+from simulators.engine.ports.pty import PtyPort
 from table_controller.access.control_client import BoxClient
 from table_controller.access.event_json import event_from_json
 from table_controller.journal import former_names, reader
@@ -177,11 +177,11 @@ class RemoteBox:
             raise LinkClosed("the box is dark")
         await self.client.request("device", slot=slot, call=call, arguments=arguments, by="tech-1")
 
-    async def do_return_step(self, dossier: int, step: str | None, by: str | None, **more: Any) -> dict[str, Any]:
+    async def do_return_step(self, report: int, step: str | None, by: str | None, **more: Any) -> dict[str, Any]:
         """Complete a return-to-service step of a fault report, or read its progress."""
         if self.client is None:
             raise LinkClosed("the box is dark")
-        reply: dict[str, Any] = await self.client.request("fault", fault_report=dossier, step=step, by=by, **more)
+        reply: dict[str, Any] = await self.client.request("fault", fault_report=report, step=step, by=by, **more)
         return reply
 
     def keep(self) -> None:
@@ -206,7 +206,7 @@ class RemoteTable(CasinoTable):
     def __init__(self, folder: Path, game: str, **options: Any) -> None:
         self.folder = folder
         super().__init__(game, **options)
-        self._hosts: list[PtyHost] = []
+        self._machine_ports: list[PtyPort] = []
 
     @property
     def config(self) -> Path:
@@ -282,9 +282,9 @@ class RemoteTable(CasinoTable):
         ports: dict[str, str] = {}
         for name, machine in self.machines.items():
             write_trust_files(machine, self.folder)
-            host = PtyHost(machine, self.folder / name)
-            self._hosts.append(host)
-            ports[name] = str(host.port)
+            port = PtyPort(machine, self.folder / name)
+            self._machine_ports.append(port)
+            ports[name] = str(port.port)
         panel = "enabled = false" if self.panel_port is None else f"port = {self.panel_port}"
         self.config.write_text(f"{table_toml(self.edition.game, ports)}\n[panel]\n{panel}\n", "utf-8")
         write_bench_people(self.folder / "data")
@@ -294,8 +294,8 @@ class RemoteTable(CasinoTable):
         """End the people's activities and unplug the machines."""
         await self.people.close()
         await self.box.disconnect()
-        for host in self._hosts:
-            host.close()
+        for port in self._machine_ports:
+            port.close()
 
     async def connect_to_box(self) -> None:
         """Wait until the box answers, and follow it."""

@@ -62,28 +62,28 @@ def split_by_slot(packets: list[CapturedFrame]) -> dict[str, list[RecordedSessio
     return {slot: split for slot, mine in slots.items() if (split := split_sessions(mine, began))}
 
 
-def packets_of(dossier: FaultReport) -> list[CapturedFrame]:
+def packets_of(report: FaultReport) -> list[CapturedFrame]:
     """Return the frames of a fault report as capture packets, its opening first. A fault report stores no MAC."""
-    begins = max((kept.before_ms for kept in dossier.frames), default=0)
-    opening = [_packet(dossier, begins, kept) for kept in dossier.opening]
-    frames = [_packet(dossier, kept.before_ms, kept) for kept in dossier.frames]
+    begins = max((kept.before_ms for kept in report.frames), default=0)
+    opening = [_packet(report, begins, kept) for kept in report.opening]
+    frames = [_packet(report, kept.before_ms, kept) for kept in report.frames]
     packets = [packet for packet in (*opening, *frames) if packet is not None]
     messages = [read_message(packet.frame.payload) for packet in packets]
     if not any(isinstance(message, DeviceHello) for message in messages):
-        packets[:0] = _hello_of(dossier, begins, messages)
+        packets[:0] = _hello_of(report, begins, messages)
     return packets
 
 
-def _packet(dossier: FaultReport, before_ms: int, kept: FrameAtFault) -> CapturedFrame | None:
+def _packet(report: FaultReport, before_ms: int, kept: FrameAtFault) -> CapturedFrame | None:
     sealed = bool(kept.data) and kept.data[0] & fr.SEALED
     frame = fr.parse(kept.data + bytes(fr.MAC_SIZE if sealed else 0) + bytes(fr.CRC_SIZE))
-    at = dossier.at_ns - before_ms * 1_000_000
-    return None if frame is None else CapturedFrame(dossier.machine.slot, at, kept.outgoing, False, "", frame)
+    at = report.at_ns - before_ms * 1_000_000
+    return None if frame is None else CapturedFrame(report.machine.slot, at, kept.outgoing, False, "", frame)
 
 
-def _hello_of(dossier: FaultReport, before_ms: int, messages: list[Message | None]) -> list[CapturedFrame]:
+def _hello_of(report: FaultReport, before_ms: int, messages: list[Message | None]) -> list[CapturedFrame]:
     """Return a hello built from a fault report; none if it holds too little for a handshake."""
-    machine = dossier.machine
+    machine = report.machine
     stood = machine.kind in KINDS and any(isinstance(m, kind_named(machine.kind).messages.Status) for m in messages)
     if not stood or not machine.serial:
         return []
@@ -92,7 +92,7 @@ def _hello_of(dossier: FaultReport, before_ms: int, messages: list[Message | Non
         list(machine.capabilities), 0, bytes(16),
     )  # fmt: skip
     head = fr.pack_header(0, fr.HANDSHAKE, fr.FIRST_SEQ, 0, fr.NO_RE, fr.FIRST_COUNTER)
-    packet = _packet(dossier, before_ms, FrameAtFault(before_ms, False, head + encode(hello)))
+    packet = _packet(report, before_ms, FrameAtFault(before_ms, False, head + encode(hello)))
     return [] if packet is None else [packet]
 
 

@@ -43,24 +43,24 @@ class TechnicianRepair:
     async def _dossier(self, _: int) -> None:
         """Wait: the box is still writing the fault report."""
 
-    async def _begin(self, dossier: int) -> None:
+    async def _begin(self, report: int) -> None:
         self._machine.inject("mend")
-        await self._box.do_return_step(dossier, "begin", "tech-1")
+        await self._box.do_return_step(report, "begin", "tech-1")
 
     async def _clear(self, _: int) -> None:
         self._empty_intake()
         self._machine.inject("clear_path")
         await self._order("clear_jam")
 
-    async def _path_empty(self, dossier: int) -> None:
-        await self._box.do_return_step(dossier, "path_empty", "tech-1")
+    async def _path_empty(self, report: int) -> None:
+        await self._box.do_return_step(report, "path_empty", "tech-1")
 
     async def _sensor_test(self, _: int) -> None:
         await self._order("self_test")
 
-    async def _motor_jog(self, dossier: int) -> None:
+    async def _motor_jog(self, report: int) -> None:
         self._empty_intake()
-        for motor in (await self._box.do_return_step(dossier, None, None))["motors"]:
+        for motor in (await self._box.do_return_step(report, None, None))["motors"]:
             await self._order("jog", motor=motor)
 
     async def _one_card(self, _: int) -> None:
@@ -69,11 +69,11 @@ class TechnicianRepair:
     async def _full_deck(self, _: int) -> None:
         await self._through(self._cards)
 
-    async def _count(self, dossier: int) -> None:
-        await self._box.do_return_step(dossier, "count", "tech-1", cards=self._cards)
+    async def _count(self, report: int) -> None:
+        await self._box.do_return_step(report, "count", "tech-1", cards=self._cards)
 
-    async def _return(self, dossier: int) -> None:
-        await self._box.do_return_step(dossier, "return", "floor-1")
+    async def _return(self, report: int) -> None:
+        await self._box.do_return_step(report, "return", "floor-1")
 
     # --- the test deck ------------------------------------------------------------------------------------------------
 

@@ -23,8 +23,8 @@ from simulators.cli import soak
 from simulators.cli.incidents import show_incidents
 from simulators.engine.control import ControlServer, list_running, runtime_folder, send_request, write_trust_files
 from simulators.engine.faults import ACTS_ON, COMMON_FAULTS, FAULTS_BY_KIND, check_fault_name, parse_fault
-from simulators.engine.hosts.pty import PtyHost
-from simulators.engine.hosts.usb import UsbHost
+from simulators.engine.ports.pty import PtyPort
+from simulators.engine.ports.usb import UsbPort
 from simulators.kinds.models import MODELS, make_machine
 from simulators.mutants import apply_mutant, check_mutant
 from simulators.usbip.packets import DEFAULT_PORT
@@ -148,9 +148,9 @@ async def _serve(args: argparse.Namespace, folder: Path) -> int:
             write_trust_files(machine, folder)
             if args.mutant is not None:
                 print(f"mutant {args.mutant}: {apply_mutant(machine, args.mutant).mistake}")
-            host = PtyHost(machine, folder / machine.slot) if args.usb is None else UsbHost(machine, server)
-            stack.callback(host.close)
-            ports[machine.slot] = control.port = str(host.port)
+            port = PtyPort(machine, folder / machine.slot) if args.usb is None else UsbPort(machine, server)
+            stack.callback(port.close)
+            ports[machine.slot] = control.port = str(port.port)
         for text in args.fault:
             print(machines[0].inject(text))
         where = "" if args.folder is None else f" --folder {folder}"

@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware_bridge.errors import BadRequest, DataFolderUnusable, NotAllowed, PitboxError
 from firmware_bridge.version import VERSION
 from table_controller.access.event_json import event_to_json
-from table_controller.access.requests import MAX_LINE, encode_line, error_body, read_request
+from table_controller.access.requests import MAX_LINE, PROTOCOL, encode_line, error_body, read_request
 from table_controller.access.session import ClientSession, watcher_quota
 from table_controller.host.quota import Origin, Quota, Rank
-from table_controller.host.status import PROTOCOL, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -294,8 +293,8 @@ class ControlSocket:
             client.send({"halted": error_body(cause)})
 
     def status(self) -> Any:
-        """Return the status of the box."""
-        return status_of(self.box)
+        """Return the picture of the box."""
+        return self.box.pictures.box()
 
     async def close(self) -> None:
         """Disconnect all clients and remove the socket."""

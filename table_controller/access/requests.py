@@ -14,6 +14,8 @@ from firmware_bridge.errors import BadRequest, PitboxError
 from table_controller.catalogue import catalogue
 from table_controller.table import events as ev
 
+# The version of the protocol; raised when an old client would misunderstand.
+PROTOCOL: Final = 2
 # The longest line (bytes); far more than any request needs.
 MAX_LINE: Final = 64 * 1024
 # Bounds for entries of people: numbers that every program can represent exactly, texts of one line.

@@ -13,7 +13,6 @@ from firmware_bridge.errors import BadRequest, BoxLocked, NotAllowed, PitboxErro
 from table_controller.access import requests as p
 from table_controller.access.credential_change import change_credential_by_request
 from table_controller.host.quota import Admission, Origin, Quota, Rank
-from table_controller.host.status import status_of
 from table_controller.maintenance.enrollment import enroll
 from table_controller.maintenance.frame_monitor import blank_cards
 from table_controller.maintenance.service_calls import call_device
@@ -76,7 +75,7 @@ class ClientSession:
         try:
             match request:
                 case p.StatusRequest():
-                    self._answer(request, status_of(self._box))
+                    self._answer(request, self._box.pictures.box())
                 case p.FollowRequest():
                     self._follow(request)
                 case p.SignOnRequest():

@@ -42,8 +42,8 @@ from table_controller.controller.service_command_ids import ServiceCommandIds
 from table_controller.controller.slot import AnySlot, Slot
 from table_controller.controller.start import start
 from table_controller.controller.supervise import TaskState, TaskSupervisor
+from table_controller.host.notice_watch import NoticeWatch
 from table_controller.host.repeated_log import RepeatedLog, log_refused_pin
-from table_controller.host.surroundings import Surroundings
 from table_controller.journal import records as rec
 from table_controller.journal.copier import CopyState
 from table_controller.journal.versions import digests_of
@@ -51,6 +51,7 @@ from table_controller.maintenance import key_files
 from table_controller.maintenance.enrollment import check_enrolled
 from table_controller.maintenance.frame_monitor import FrameMonitor
 from table_controller.maintenance.test_mode import TestMode
+from table_controller.picture.pictures import Pictures
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
@@ -123,7 +124,7 @@ class Box:
         self.slots: dict[str, AnySlot] = {}
         self.frame_monitors: dict[str, FrameMonitor] = {}
         self.checks: list[tuple[str, str]] = []  # results of the self-check, for people
-        self.surroundings = Surroundings(lambda: clock.now()[0] / 1e9)
+        self.notice_watch = NoticeWatch(lambda: clock.now()[0] / 1e9)
         self.is_stopping = False
         self.boot = 0
         self.enrollment_lock = asyncio.Lock()  # one enrollment at a time
@@ -136,6 +137,7 @@ class Box:
         )
         self.on_device_event: list[Callable[[str, DriverEvent], None]] = []
         self.test_mode = TestMode(self)
+        self.pictures = Pictures(self)
         self.on_halted: list[Callable[[PitboxError], None]] = []
         self.on_replayed: Callable[[int], None] = lambda _: None  # called with the number of each replayed record
         self.tasks = TaskSupervisor(self._died)
@@ -272,6 +274,7 @@ class Box:
         self.credentials = CredentialLog(self.plan.people, controller, self.run_in_thread)
         self.escalation = Escalation(self.plan.escalate_after_s, table, controller.note)
         controller.followers += [self.escalation.on_step, self._copy_on, self._watch_round]
+        controller.on_noted.append(self.pictures.forget)
 
     def _join(self, controller: Controller) -> None:
         """Connect the meter signs and the keypads with the table."""

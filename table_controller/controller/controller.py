@@ -1,7 +1,7 @@
 """The single writer: `submit` is the only caller of the core, and decisions are carried out in their order.
 
-Locks are written in the call that decided them, stops on the next turn of the event loop; `confirmation_batch` then
-keeps the loop free until the machines have confirmed. Everything else waits until the step is on disk: followers get
+Stops and locks are written in the call that decided them; `confirmation_batch` then keeps the loop free until the
+machines have confirmed. Everything else waits until the step is on disk: followers get
 the step, and permissive commands are sent if they are still permitted at that moment.
 """
 
@@ -25,6 +25,7 @@ from table_controller.controller.driver_commands import command_ended, start_com
 from table_controller.controller.permission import still_permitted
 from table_controller.controller.safe_mode import EMERGENCY_ID_BASE, stop_without_core
 from table_controller.controller.shown_money import shown_money_of
+from table_controller.journal.hit_log import HitLog
 from table_controller.journal.records import Note
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from table_controller.journal.chain import Record
     from table_controller.journal.credential_roster import CredentialRoster
     from table_controller.journal.finding_log import FindingLog
-    from table_controller.journal.hit_log import HitLog
     from table_controller.journal.records import Timestamp
     from table_controller.table.core import Table
 
@@ -78,6 +78,7 @@ class Controller:
         self.halted: PitboxError | None = None
         self.durable_seq = 0  # the number of the last step of this start that is on disk
         self.shown_money = shown_money_of(table)  # after that step; all displays use it
+        self.last_hits = HitLog(dict(recorder.hits.levels))  # of each level, those of earlier starts too
         self.on_halted: Callable[[PitboxError], None] | None = None
         self.on_noted: list[Callable[[], None]] = []  # called when a note is on disk
         self._recorder = recorder
@@ -196,6 +197,7 @@ class Controller:
         if self._closed:
             return
         self.durable_seq, self.shown_money = record.seq, money
+        self.last_hits.add_step(record.wall_ns, decisions)
         for decision in decisions:
             if self.halted is None and isinstance(decision, Command) and not decision.safe:
                 if not self._stopping and still_permitted(self.table, decision):
@@ -215,15 +217,15 @@ class Controller:
                 asyncio.get_running_loop().call_exception_handler(context)
 
     @property
+    def is_on_disk(self) -> bool:
+        """Whether every step of this start is on disk."""
+        return not self.confirmation_batch.has_deferred and self.durable_seq >= self._recorder.newest_seq
+
+    @property
     def newest_seq(self) -> int:
         """The number of the last step of this start; it may not be on disk yet (`durable`)."""
         self.confirmation_batch.run_deferred()  # a deferred step has no number yet
         return self._recorder.newest_seq
-
-    @property
-    def last_hits(self) -> HitLog:
-        """The last hits of each level, including those of earlier starts."""
-        return self._recorder.hits
 
     @property
     def findings(self) -> FindingLog:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def start_command(kind: str, driver: AnyDriver, command: Command) -> Awaitable[object]:
-    """Start a command. A lock is sent before this returns, every other command when the event loop runs it."""
+    """Send a command before this returns; a draw waits until the display is clear. PitboxError: it was not sent."""
     if command.act == "return_to_service":  # a good report returns it to service
         return driver.report()
     known = CONTROLLER_KINDS[kind]

@@ -26,7 +26,7 @@ EMERGENCY_ID_BASE: Final = 1 << 61
 
 
 def stop_without_core(slot: AnySlot, round_: int, number: int) -> Awaitable[object] | None:
-    """Stop or lock a connected machine without the core; return None if there is nothing to stop."""
+    """Send the stop or lock of a connected machine without the core; return None if there is nothing to stop."""
     make_safe = CONTROLLER_KINDS[slot.kind.name].make_safe
     if slot.driver.reported is None or make_safe is None:
         return None
@@ -59,12 +59,15 @@ class SafeMode:
 
     def _reported(self, name: str, event: Reported) -> None:
         """Stop a device that has reported; lock a sensor that takes bets."""
-        make_safe = CONTROLLER_KINDS[self.slots[name].kind.name].make_safe
+        slot = self.slots[name]
+        make_safe = CONTROLLER_KINDS[slot.kind.name].make_safe
         round_ = None if make_safe is None else make_safe.unsafe_round(event.inventory)
-        if make_safe is None or round_ is None:
+        if round_ is None:
             return
         self._next += 1
-        work = make_safe.send(self.slots[name].driver, self._next, round_)
+        work = stop_without_core(slot, round_, self._next)
+        if work is None:
+            return
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(lambda done: self._made_safe(name, done))

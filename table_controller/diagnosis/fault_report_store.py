@@ -26,8 +26,24 @@ MAX_REPORTS: Final = 500
 MAX_BYTES: Final = 64 << 20
 MAX_PINNED: Final = 50
 ALWAYS_KEPT: Final = 20
+# The folder of fault reports in the data folder, and its name in versions before this one.
+FOLDER: Final = "fault-reports"
+FORMER_FOLDER: Final = "dossiers"
 _STEPS: Final = msgspec.json.Decoder(ReturnEvent)
 _NAME: Final = re.compile(r"(\d{6,})\.json\Z")
+
+
+def folder_in(data: Path) -> Path:
+    """Return the folder of fault reports in a data folder: the former one until a box of this version renames it."""
+    folder, former = data / FOLDER, data / FORMER_FOLDER
+    return former if former.is_dir() and not folder.exists() else folder
+
+
+def rename_former_folder(data: Path) -> None:
+    """Rename the folder that an earlier version made; only the box that has locked the data folder may do this."""
+    folder = folder_in(data)
+    if folder.name == FORMER_FOLDER:
+        folder.rename(data / FOLDER)
 
 
 class FaultReportStore:
@@ -152,7 +168,7 @@ def steps_of(folder: Path, number: int) -> list[ReturnEvent]:
 
 
 def read(folder: Path, number: int) -> FaultReport:
-    """Read one report; BadDossier if it does not exist or is incomplete."""
+    """Read one report; BadFaultReport if it does not exist or is incomplete."""
     path = file_of(folder, number)
     try:
         report = decode(path.read_bytes())

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import BoxAlreadyRunning, DataFolderUnusable, JournalBusy
+from table_controller.diagnosis.fault_report_store import FOLDER, FORMER_FOLDER, folder_in, rename_former_folder
 from table_controller.journal.store import lock_folder
 
 if TYPE_CHECKING:
@@ -13,9 +14,8 @@ if TYPE_CHECKING:
 
 JOURNAL: Final = "journal"
 SOCKET: Final = "control.sock"
-FAULT_REPORTS: Final = "dossiers"
 # Only a box whose table ran creates these: a folder with one of them and no journal has lost its journal.
-_TRACES: Final = (FAULT_REPORTS, "revoked.json", "revoked.in-journal.json", "uplink.cursor")
+_TRACES: Final = (FOLDER, FORMER_FOLDER, "revoked.json", "revoked.in-journal.json", "uplink.cursor")
 
 
 def former_files(folder: Path) -> tuple[Path, ...]:
@@ -44,11 +44,17 @@ class DataFolder:
             raise BoxAlreadyRunning(f"{folder}: another box uses it: {owner}") from None
         except OSError as error:
             raise DataFolderUnusable(f"{folder}: {error.strerror}") from error
+        rename_former_folder(folder)
 
     @property
     def journal(self) -> Path:
         """The folder of the journal."""
         return self.path / JOURNAL
+
+    @property
+    def fault_reports(self) -> Path:
+        """The folder of fault reports."""
+        return folder_in(self.path)
 
     @property
     def socket(self) -> Path:

@@ -1,4 +1,4 @@
-"""Notices about certificates, folders and the witnesses of the journal heads."""
+"""Checks that find notices: certificates, folders, witnesses of the journal heads, segments that were not removed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from firmware_bridge.errors import HeadNotPublished, code_of
 from table_controller.host.box_folders import unit_notices
 from table_controller.host.certificates import configured_certificates, notices_of
 from table_controller.host.notices import Notice
+from table_controller.journal.store import Store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,6 +43,15 @@ def head_notices(config: TableConfig) -> list[Notice]:
             do,
         )
     ]
+
+
+def retiring_notices(store: object) -> list[Notice]:
+    """Return a notice if old segments of the journal could not be removed."""
+    failed = store.retiring_failed if isinstance(store, Store) else None
+    if failed is None:
+        return []
+    text = f"old segments cannot be removed from the journal: {failed}"
+    return [Notice("journal.archive", failed.code, text, f"pitbox explain {failed.code}", is_failure=True)]
 
 
 def _same_disk(one: Path, other: Path) -> bool:

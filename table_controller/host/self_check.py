@@ -118,7 +118,7 @@ def _differences(lines: list[str]) -> str:
     return "1 difference" if len(lines) == 1 else f"{len(lines)} differences"
 
 
-def check_surroundings(plan: Plan, folder: Path, digests: Mapping[str, str]) -> list[tuple[str, str]]:
+def check_ports_and_disk(plan: Plan, folder: Path, digests: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the results of the check of ports and disk: (what, result)."""
     results = [(f"{name} digest", digest) for name, digest in sorted(digests.items())]
     missing = [f"{place.name} ({place.port})" for place in plan.slots if not _is_present(place.port)]

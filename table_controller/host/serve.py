@@ -20,10 +20,10 @@ from table_controller.config.check import unusable_settings
 from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
 from table_controller.host.configured_plan import plan_of
-from table_controller.host.data_folder import FAULT_REPORTS, DataFolder, former_files
+from table_controller.host.data_folder import DataFolder, former_files
 from table_controller.host.self_check import (
+    check_ports_and_disk,
     check_software,
-    check_surroundings,
     compare_installation,
     describe_files,
     watch_approval,
@@ -105,7 +105,8 @@ async def _serve(config: TableConfig, data: DataFolder, services: BackgroundServ
     box.on_replayed = notifier.extend_start
     box.checks = [check_software(config, box.digests)]
     box.checks += [("keys", sentence) for sentence in settled]
-    box.checks += check_surroundings(box.plan, data.path, box.digests) + [("configuration", w) for w in config.warnings]
+    box.checks += check_ports_and_disk(box.plan, data.path, box.digests)
+    box.checks += [("configuration", warning) for warning in config.warnings]
     for what, result in box.checks:
         log.info("self-check: %s: %s", what, result)
 
@@ -133,8 +134,8 @@ async def _serve(config: TableConfig, data: DataFolder, services: BackgroundServ
         await box.begin(open_journal, partial(_copier, box, config))
         _note_start(box, config, settled)
         # A locked box creates no folder for fault reports.
-        if box.controller is not None or ((data.path / FAULT_REPORTS).is_dir() and not data.is_read_only):
-            box.fault_reports = FaultReports(box, data.path / FAULT_REPORTS)
+        if box.controller is not None or (data.fault_reports.is_dir() and not data.is_read_only):
+            box.fault_reports = FaultReports(box, data.fault_reports)
         await _open(control, box)
         for name, work in services.items():
             box.supervise(name, partial(work, box, config))

@@ -64,7 +64,7 @@ class RestoredRecord(msgspec.Struct, frozen=True):
     by: dict[str, str] = {}
 
 
-class Mirror:
+class CopyWriter:
     """A folder that receives the records of another journal in order, byte for byte. One writer at a time."""
 
     def __init__(self, folder: Path) -> None:
@@ -156,7 +156,7 @@ class Mirror:
 def _batches(
     source: Path, first: int, until: int | None
 ) -> Iterator[tuple[SegmentPlace, list[Record], dict[int, StoredSnapshot]]]:
-    """Yield the source's records in batches for `Mirror.append`: checked, of one segment, with their snapshots."""
+    """Yield the source's records in batches for `CopyWriter.append`: checked, of one segment, with their snapshots."""
     segments = reader.segments(source)
     for _, path in segments:
         closed = path != segments[-1][1]
@@ -189,31 +189,31 @@ class Copy:
     def __init__(self, source: Path, folder: Path) -> None:
         self.source = source
         self.folder = folder
-        self._mirror: Mirror | None = None
+        self._writer: CopyWriter | None = None
 
     def ship(self) -> Ack:
         """Copy every committed record; return how far the copy reaches.
 
         CopyUnreachable: try again later. CopyDiverged: an alarm. CopyTakenOver: another box has this table now.
         """
-        if self._mirror is None:
-            self._mirror = self._opened()
+        if self._writer is None:
+            self._writer = self._opened()
         self.check_ownership()
-        mirror = self._mirror
+        writer = self._writer
         try:
-            first = None if mirror.last is None else mirror.last.seq + 1
+            first = None if writer.last is None else writer.last.seq + 1
             batches = _batches(self.source, first or 0, None)
             while (batch := self._next(batches)) is not None:
                 with map_errors(self.folder):
-                    mirror.append(*batch)
-                    mirror.read_back(batch[1][0].seq)
+                    writer.append(*batch)
+                    writer.read_back(batch[1][0].seq)
         except _SourceFailed as damaged:
             raise damaged.error from None
         except JournalError as error:
             self.close()
             raise self._meaning(error) from error
-        assert mirror.last is not None
-        return mirror.last
+        assert writer.last is not None
+        return writer.last
 
     def check_ownership(self) -> None:
         """Raise CopyTakenOver if the copy was restored into another box."""
@@ -230,24 +230,24 @@ class Copy:
         except JournalError as error:
             raise _SourceFailed(error) from error
 
-    def _opened(self) -> Mirror:
+    def _opened(self) -> CopyWriter:
         """Open the copy's folder; its last record must be in the journal."""
         try:
             with map_errors(self.folder):
                 begun = (self.folder / COPY_MARK).exists()
-                mirror = Mirror(self.folder) if begun else None
+                writer = CopyWriter(self.folder) if begun else None
         except JournalError as error:
             raise self._meaning(error) from error
-        if mirror is None:
+        if writer is None:
             raise CopyUnreachable(f"{self.folder} is not marked as a copy; is its disk mounted?")
-        if mirror.last is not None:
+        if writer.last is not None:
             try:
                 check_mark(self.folder, self.source)
-                self._compare(mirror.last)
+                self._compare(writer.last)
             except BaseException:
-                mirror.close()
+                writer.close()
                 raise
-        return mirror
+        return writer
 
     def _meaning(self, error: JournalError) -> JournalError:
         """Return CopyDiverged for a copy with other content, CopyUnreachable for one that cannot be used now."""
@@ -265,14 +265,14 @@ class Copy:
     @property
     def acknowledged(self) -> Ack | None:
         """The last record that the copy has acknowledged."""
-        return None if self._mirror is None else self._mirror.last
+        return None if self._writer is None else self._writer.last
 
     def close(self) -> None:
         """Close the copy's folder."""
-        mirror, self._mirror = self._mirror, None
-        if mirror is not None:
+        writer, self._writer = self._writer, None
+        if writer is not None:
             try:
-                mirror.close()
+                writer.close()
             except STORAGE_ERRORS as error:  # the disk may be gone; acknowledged records are on it
                 raise CopyUnreachable(f"the copy at {self.folder}: {to_pitbox_error(error, self.folder)}") from error
 
@@ -309,21 +309,21 @@ def restore(
             raise RestoreRefused(f"{target} is not empty")
         _not_taken_over(source, accept_loss=accept_loss)
         target.mkdir(exist_ok=True)
-        mirror = Mirror(target)
+        writer = CopyWriter(target)
         try:
             for batch in _batches(source, 0, verdict.last):
-                mirror.append(*batch)
+                writer.append(*batch)
             end = list(reader.read(target, verdict.last))[-1]
             assert end.head == verdict.head
             body = msgspec.json.encode(RestoredRecord(end.seq, end.head.hex(), verdict.why, dict(by or {})))
             entry = (RESTORED, time.time_ns(), time.monotonic_ns(), end.boot, body)
             (record,) = chain_records(end.head, end.seq + 1, [entry])
             _mark(source, TakeoverMark(record.seq, record.head.hex(), dict(by or {}), record.wall_ns))
-            mirror.append_own(record)
+            writer.append_own(record)
         finally:
-            mirror.close()
-    assert mirror.last is not None
-    return mirror.last
+            writer.close()
+    assert writer.last is not None
+    return writer.last
 
 
 def _not_taken_over(source: Path, *, accept_loss: bool) -> None:

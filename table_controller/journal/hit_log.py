@@ -5,9 +5,10 @@ The equivalents of 605a.7 require that the last 25 hits can be shown. A level is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from table_controller.table.decisions import HitClaimed, HitRebooked, StateChanged
 
@@ -21,7 +22,7 @@ KEPT_PER_LEVEL: Final = 25
 _HIT: Final = "hit "
 
 
-class LoggedHit(msgspec.Struct):
+class LoggedHit(msgspec.Struct, frozen=True):
     """One hit: when it was claimed and last changed (wall clock, ns), and its present state."""
 
     hit: int
@@ -35,7 +36,7 @@ class LoggedHit(msgspec.Struct):
 
 
 class HitLog(msgspec.Struct):
-    """The newest hits of each level, the oldest first."""
+    """The newest hits of each level, the oldest first. A step replaces the lists that it changes."""
 
     levels: dict[str, list[LoggedHit]] = {}
 
@@ -50,20 +51,17 @@ class HitLog(msgspec.Struct):
                 self._moved(wall_ns, int(decision.what.removeprefix(_HIT)), decision.state)
 
     def _claimed(self, wall_ns: int, claim: HitClaimed) -> None:
-        level = self.levels.setdefault(claim.hand, [])
         amount = claim.fixed + claim.share
-        level.append(
-            LoggedHit(claim.hit, claim.round, claim.seat, claim.hand, amount, "claimed", wall_ns, wall_ns)
-        )  # fmt: skip
-        del level[:-KEPT_PER_LEVEL]
+        new = LoggedHit(claim.hit, claim.round, claim.seat, claim.hand, amount, "claimed", wall_ns, wall_ns)
+        self.levels[claim.hand] = [*self.levels.get(claim.hand, ()), new][-KEPT_PER_LEVEL:]
 
     def _rebooked(self, wall_ns: int, claim: HitRebooked) -> None:
-        for one in self.levels.get(claim.hand, ()):
-            if one.hit == claim.hit:
-                one.amount, one.changed_ns = claim.fixed + claim.share, wall_ns
+        self._change(claim.hit, amount=claim.fixed + claim.share, changed_ns=wall_ns)
 
     def _moved(self, wall_ns: int, hit: int, state: str) -> None:
-        for level in self.levels.values():
-            for one in level:
-                if one.hit == hit:
-                    one.state, one.changed_ns = state, wall_ns
+        self._change(hit, state=state, changed_ns=wall_ns)
+
+    def _change(self, hit: int, **fields: Any) -> None:
+        for level, hits in self.levels.items():
+            if any(one.hit == hit for one in hits):
+                self.levels[level] = [replace(one, **fields) if one.hit == hit else one for one in hits]

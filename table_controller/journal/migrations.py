@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from firmware_bridge.errors import VersionsDiffer
-from table_controller.journal.device_change import change_devices, differences
+from table_controller.journal.device_migration import change_devices, differences
 from table_controller.journal.meter_terms import check_meter
 from table_controller.ledger.meter import MeterRules, meter_rules
 from table_controller.table import state_machines as mc

@@ -15,7 +15,7 @@ from firmware_bridge.errors import JournalNewer, RecordUnreadable, ReplayDiffers
 from table_controller.journal import records as rec
 from table_controller.journal.chain import FIRST_SEQ, RESTORED, START, STOP
 from table_controller.journal.credential_roster import CredentialRoster
-from table_controller.journal.device_change import differences
+from table_controller.journal.device_migration import differences
 from table_controller.journal.finding_log import FindingLog
 from table_controller.journal.former_names import renew_snapshot
 from table_controller.journal.hit_log import HitLog

@@ -44,7 +44,7 @@ _HALTED: Final = ("HALTED", "DOUBTFUL")
 
 
 class FaultRecorder:
-    """`facts` returns fields of a Dossier that the table knows, and `expected` cards. `keep` is the store."""
+    """`facts` returns fields of a FaultReport that the table knows, and `expected` cards. `keep` is the store."""
 
     def __init__(
         self,

@@ -19,12 +19,12 @@ from table_controller.diagnosis import fault_report as d
 from table_controller.diagnosis import fault_report_store as files
 from table_controller.diagnosis import return_steps as st
 from table_controller.diagnosis.card_paths import PATHS
-from table_controller.host.status import permits_of
 from table_controller.maintenance.fault_recorder import FaultRecorder
 from table_controller.maintenance.frame_ring import FrameRing
 from table_controller.maintenance.return_to_service import ReturnsToService
 from table_controller.table import events as ev
 from table_controller.table.decisions import Prompt
+from table_controller.table.decks import deck_age_s
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,6 @@ class FaultReports:
         self.returns = ReturnsToService(box, self.store, threads=threads)
         self._asked: dict[int, str] = {}  # prompt -> kind
         self._answers: deque[tuple[int, d.EarlierAnswer]] = deque(maxlen=_ANSWERS)
-        self._received: dict[str, int] = {}  # when each deck was received (wall clock)
         self._pinned: dict[str, list[int]] = {}  # slot -> reports whose machine is not back in service
         self._freezers = {name: self._freezer(name) for name, slot in box.slots.items() if slot.kind.name in PATHS}
         for number in files.numbers(folder):
@@ -71,10 +70,10 @@ class FaultReports:
             freezer.handle_device_event(slot.driver.reported)
         return freezer
 
-    def _kept(self, dossier: d.FaultReport) -> None:
-        if dossier.number:
-            self._pinned.setdefault(dossier.machine.slot, []).append(dossier.number)
-        self.returns.begin_after_fault(dossier)
+    def _kept(self, report: d.FaultReport) -> None:
+        if report.number:
+            self._pinned.setdefault(report.machine.slot, []).append(report.number)
+        self.returns.begin_after_fault(report)
 
     def _take_up_again(self, number: int) -> None:
         with suppress(BadFaultReport):
@@ -101,14 +100,13 @@ class FaultReports:
         for decision in step.decisions:
             if isinstance(decision, Prompt):
                 self._asked[decision.id] = decision.kind
-        match step.event:
-            case ev.Answer(prompt=prompt, choice=choice, who=who):
-                self._answers.append((step.wall_ns, d.EarlierAnswer(self._asked.pop(prompt, "?"), choice, who.role, 0)))
-            case ev.DeckReceived(deck=deck):
-                self._received[deck] = step.wall_ns
+        event = step.event
+        if isinstance(event, ev.Answer):
+            answer = d.EarlierAnswer(self._asked.pop(event.prompt, "?"), event.choice, event.who.role, 0)
+            self._answers.append((step.wall_ns, answer))
 
     def _facts(self, name: str) -> dict[str, Any]:
-        """Return the parts of a fault report that come from the table and not from the machine."""
+        """Return the parts of a fault report that come from the picture of the table, and not from the machine."""
         box, now = self._box, self._box.clock.now()[0]
         facts: dict[str, Any] = {
             "expected": box.plan.edition.cards.count,
@@ -117,28 +115,28 @@ class FaultReports:
                 msgspec.structs.replace(answer, before_s=(now - at) // 10**9) for at, answer in self._answers
             ),
         }
-        if box.controller is None:
+        table = box.pictures.table()
+        if box.controller is None or table is None:
             return facts
-        table = box.controller.table
-        facts["table"] = tuple(
-            d.SlotAtFault(each, slot.kind.name, table.state.slots[each].state, _state_name(slot.view))
-            for each, slot in box.slots.items()
-        )
-        facts["permits"] = tuple(
-            d.PermitResult(
-                p.act, p.slot or p.deck or "", tuple(r.text for r in p.reasons), tuple(r.clause for r in p.reasons)
-            )
-            for p in permits_of(table)
-        )
-        holds = [hold for hold in table.state.holds.values() if hold.slot == name]
-        facts["orders"] = tuple(dict.fromkeys(order for hold in holds for order in (*hold.outcomes, *hold.steps)))
-        facts["clauses"] = tuple(dict.fromkeys(clause for hold in holds for clause in hold.clauses))
-        facts["decks"] = tuple(
-            d.DeckAtFault(deck.name, deck.state, None if deck.name not in self._received
-                   else (now - self._received[deck.name]) // 10**9)
-            for deck in table.state.decks.values()
-        )  # fmt: skip
-        return facts
+        left_s = box.controller.time_left()
+        holds = [each.hold for each in table.holds if each.hold.slot == name]
+        return facts | {
+            "table": tuple(
+                d.SlotAtFault(each, slot.kind, slot.state, _state_name(box.slots[each].view))
+                for each, slot in table.slots.items()
+            ),
+            "permits": tuple(
+                d.PermitResult(
+                    p.act, p.slot or p.deck or "", tuple(r.text for r in p.reasons), tuple(r.clause for r in p.reasons)
+                )
+                for p in table.permits
+            ),
+            "orders": tuple(dict.fromkeys(order for hold in holds for order in (*hold.outcomes, *hold.steps))),
+            "clauses": tuple(dict.fromkeys(clause for hold in holds for clause in hold.clauses)),
+            "decks": tuple(
+                d.DeckAtFault(deck.name, deck.state, deck_age_s(deck.name, left_s)) for deck in table.decks.values()
+            ),
+        }
 
     # --- events of machines -------------------------------------------------------------------------------------------
 

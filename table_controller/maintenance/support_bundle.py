@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from table_controller.config import TableConfig
 
-FAULT_REPORTS: Final = "dossiers"
 # Only payloads of the link and of machines without bets, seats and amounts are kept; of others only the header.
 _SHOWN: Final = tuple(
     message
@@ -145,9 +144,9 @@ def collect(data: Path, config: TableConfig | None, into: Bundle) -> None:
     _journal(data, into)
     for wear in WearStore(data / WEAR_FOLDER).all():
         into.add_json(f"wear/{_safe_name(wear.serial)}.json", "wear history of one machine, integers only", wear)
-    _dossiers(data / FAULT_REPORTS, into)
+    _fault_reports(fault_report_store.folder_in(data), into)
     _captures(data, into)
-    known = {"journal", WEAR_FOLDER, FAULT_REPORTS, "captures"}
+    known = {"journal", WEAR_FOLDER, fault_report_store.folder_in(data).name, "captures"}
     others = [path for path in data.iterdir() if path.name not in known and path.suffix != ".pcapng"]
     if others:
         into.left_out.append(f"{len(others)} other files of the data folder, such as credentials and sockets")
@@ -228,11 +227,11 @@ def _picked(what: dict[str, Any], known: dict[str, tuple[str, ...]]) -> dict[str
 # --- reports and captures ---------------------------------------------------------------------------------------------
 
 
-def _dossiers(folder: Path, into: Bundle) -> None:
+def _fault_reports(folder: Path, into: Bundle) -> None:
     blanker = Blanker(_SHOWN)
     for number in fault_report_store.numbers(folder)[-_NEWEST:]:
         try:
-            dossier = fault_report_store.read(folder, number)
+            report = fault_report_store.read(folder, number)
         except PitboxError:
             into.left_out.append(f"fault report {number}: it cannot be read")
             continue
@@ -242,10 +241,10 @@ def _dossiers(folder: Path, into: Bundle) -> None:
                 for each in kept
                 if _harmless(each.data[fr.HEADER_SIZE :])
             )
-            for kept in (dossier.opening, dossier.frames)
+            for kept in (report.opening, report.frames)
         )
-        into.add(f"dossiers/{number:06d}.json", "the recorded evidence of one fault", encode(
-            msgspec.structs.replace(dossier, opening=opening, frames=frames)
+        into.add(f"fault-reports/{number:06d}.json", "the recorded evidence of one fault", encode(
+            msgspec.structs.replace(report, opening=opening, frames=frames)
         ))  # fmt: skip
 
 

@@ -207,7 +207,7 @@ class LivePages:
 
     def _unannounced(self) -> tuple[Any, ...]:
         """Return the shown parts that no step announces: the cause of a halt, hints, notices."""
-        return self._box.cause, None if self._hints is None else self._hints(), self._box.surroundings.notices
+        return self._box.cause, None if self._hints is None else self._hints(), self._box.notice_watch.notices
 
     def is_locking(self) -> bool:
         """Return whether sensors are being locked; then updates wait."""
@@ -229,7 +229,7 @@ class LivePages:
                 "game": controller.table.context.edition.title,
             }
         picture["notices"] = (
-            [notice.sentence for notice in self._box.surroundings.notices] if role in TECHNICAL_ROLES else []
+            [notice.sentence for notice in self._box.notice_watch.notices] if role in TECHNICAL_ROLES else []
         )
         picture |= table_view(controller.table, role, controller.time_left(), controller.shown_money)
         if self._hints is not None:

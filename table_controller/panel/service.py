@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from table_controller.host.addresses import panel_addresses
 from table_controller.host.metrics import metrics_text
-from table_controller.host.status import status_of
 from table_controller.panel.serve import serve
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ async def run_panel(box: Box, config: TableConfig) -> None:
         box.check_person,
         name=config.name,
         on_ready=ready,
-        status=lambda: metrics_text(status_of(box)),
+        status=lambda: metrics_text(box.pictures.box()),
         data=config.data,
         unverified=box.plan.is_development,
     )

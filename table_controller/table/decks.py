@@ -14,6 +14,8 @@ from table_controller.table.irregularities import open_hold
 from table_controller.table.state import GONE, RACK, TRAY, Deck
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from table_controller.table.context import Context
 
 HOUR_S: Final = 3600.0
@@ -27,6 +29,16 @@ def color_of(name: str) -> str:
 def age_timer(deck: str, hours: int) -> str:
     """Return the name of the timer of a change interval."""
     return f"deck_age/{deck}/{hours}"
+
+
+def deck_age_s(deck: str, left_s: Mapping[str, float]) -> int | None:
+    """Return the age of a deck (s) from the seconds left of its timers; None if none of them runs."""
+    for timer, left in left_s.items():
+        kind, _, about = timer.partition("/")
+        name, _, hours = about.rpartition("/")
+        if (kind, name) == ("deck_age", deck):
+            return round(int(hours) * HOUR_S - left)
+    return None
 
 
 def on_deck_aged(c: Context, deck: str, hours: int) -> None:

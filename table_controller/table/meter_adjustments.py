@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import meter
 from table_controller.ledger.money import ACCOUNTS, CENT, BadEntry, format_dollars
-from table_controller.table import contributions, progressive_bets
+from table_controller.table import progressive_bets
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import MeterPlay, MeterSet
+from table_controller.table.meter_play import account_balances, close_meter
 
 if TYPE_CHECKING:
     from table_controller.ledger.meter import MeterRules
@@ -158,7 +159,7 @@ def on_meter_closed(c: Context, event: ev.MeterClosed) -> None:
     if c.state.money.closed:
         c.refuse("close_meter: the meter is already closed")
         return
-    contributions.close_meter(c, mc.BY_PEOPLE, event.document, (event.who.credential, event.second.credential))
+    close_meter(c, mc.BY_PEOPLE, event.document, (event.who.credential, event.second.credential))
 
 
 def on_meter_opened(c: Context, event: ev.MeterOpened) -> None:
@@ -171,7 +172,7 @@ def on_meter_opened(c: Context, event: ev.MeterOpened) -> None:
         return
     cause, money.closed = money.closed, ""
     people = (event.who.credential, event.second.credential)
-    c.out.append(MeterPlay(True, cause, contributions.account_balances(c), event.document, people))
+    c.out.append(MeterPlay(True, cause, account_balances(c), event.document, people))
 
 
 def on_meter_parameters(c: Context, event: ev.MeterParameters) -> None:
@@ -188,7 +189,7 @@ def on_meter_parameters(c: Context, event: ev.MeterParameters) -> None:
     rules = c.meter
     assert rules is not None
     people = (event.who.credential, event.second.credential)
-    held = contributions.account_balances(c)
+    held = account_balances(c)
     c.out.append(MeterSet(rules.rate_bp, rules.limit, event.document, people, event.submission, held))
 
 

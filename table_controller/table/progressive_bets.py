@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from table_controller.ledger import hits as ledger_hits
 from table_controller.ledger import meter
 from table_controller.ledger.money import CENT
-from table_controller.table import contributions
+from table_controller.table import contribution_check
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import BetAccepted, BetReturned, BetSettled, Booked, HitRebooked, StateChanged
 from table_controller.table.state import Money
@@ -48,7 +48,7 @@ def accept_bets(c: Context) -> None:
     rules, money = c.meter, c.state.money
     assert rules is not None
     for seat in c.state.progressive.accepted:
-        if seat not in money.bets and contributions.is_reasonable(c, rules, seat):
+        if seat not in money.bets and contribution_check.is_reasonable(c, rules, seat):
             number = c.state.round.number
             money.bets[seat], entry = meter.accept_bet(money.book, rules, number, seat, c.clauses("contribution"))
             c.out.append(BetAccepted(entry, number, seat, rules.unit))

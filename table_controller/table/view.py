@@ -179,12 +179,14 @@ class TableView:
         """Return whether a deck is in the shuffler or behind its gate."""
         return self.shuffler is not None and deck.place.removesuffix(GATE) == self.shuffler
 
+    def change_hours(self, deck: Deck) -> int:
+        """Return the change interval (h) of a deck; the shortest one if it was ever dealt by hand (X10)."""
+        hours = self.edition.change_hours
+        return min(hours.values()) if deck.by_hand else hours[self.state.dealing]
+
     def is_expired(self, deck: Deck) -> bool:
-        """Return whether a deck's change interval has passed; the shortest one if it was ever dealt by hand (X10)."""
-        hours = self.edition.change_hours[self.state.dealing]
-        if deck.by_hand:
-            hours = min(self.edition.change_hours.values())
-        return hours in deck.passed
+        """Return whether a deck's change interval has passed."""
+        return self.change_hours(deck) in deck.passed
 
     def is_face_check_due(self, deck: Deck) -> bool:
         """Return whether the faces of a deck must be checked before its next shuffle."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from table_controller.host.surroundings import UplinkStatus
+from table_controller.host.notice_watch import UplinkStatus
 from table_controller.journal.store import Store
 from table_controller.uplink.cursor import NAME
 from table_controller.uplink.settings import MqttSettings
@@ -45,14 +45,14 @@ async def run_uplink(box: Box, config: TableConfig) -> None:
 
     uplink = Uplink(
         MqttSettings.from_section(config.mqtt), source_of(box), config.data / NAME,
-        on_trouble=report_error, on_certificate=box.surroundings.on_broker_certificate,
+        on_trouble=report_error, on_certificate=box.notice_watch.on_broker_certificate,
     )  # fmt: skip
 
     def status() -> UplinkStatus:
         health = uplink.health
         return UplinkStatus(health.connected, health.code, health.text, health.acknowledged, health.behind)
 
-    box.surroundings.uplink = status
+    box.notice_watch.uplink = status
     halted = [] if box.controller is None else box.on_halted
     halted.append(on_halted := lambda _: uplink.refresh())
     try:

@@ -203,7 +203,7 @@ async def test_an_expired_certificate_is_shown_to_floorperson_and_technician_unt
 ) -> None:
     async with chromium() as browser, serve_table(browser, tmp_path, "saigon_5_card", decks=()) as stage:
         floor, technician = await stage.page("/floor", "floor-1"), await stage.page("/technician", "tech-1")
-        around = stage.house.box.surroundings
+        around = stage.house.box.notice_watch
         around.update_files([Certificate("panel.cert", "panel.pem", 0, 86_400)], [])
         for page in (floor, technician):
             await page.wait_for_selector("#notices:has-text('PB-850 panel.cert: panel.pem expired on 1970-01-02')")

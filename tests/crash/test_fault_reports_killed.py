@@ -40,7 +40,7 @@ import asyncio, os, signal, sys
 from pathlib import Path
 from devices.kinds import SHUFFLER
 from firmware_bridge.errors import PitboxError
-from simulators.engine.hosts.memory import MemoryHost
+from simulators.engine.ports.memory import MemoryPort
 from simulators.casino.device_bench import DeviceBench
 from simulators.kinds.shuffler.machine import SimulatedShuffler
 from simulators.engine.virtual_time import run_virtual
@@ -58,7 +58,7 @@ async def play():
     machine = SimulatedShuffler(seed=5)
     ring = FrameRing(asyncio.get_running_loop().time)
     bench = DeviceBench(
-        machine, SHUFFLER, MemoryHost(machine).open, capture=ring, on_event=lambda e: recorder.handle_device_event(e)
+        machine, SHUFFLER, MemoryPort(machine).open, capture=ring, on_event=lambda e: recorder.handle_device_event(e)
     )
     recorder = FaultRecorder("shuffler.1", SHUFFLER, bench.driver, ring, Killed(Path(sys.argv[1])))
     bench.inject("jam:segment=lift,card=9")

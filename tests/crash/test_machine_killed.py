@@ -53,7 +53,7 @@ async def one_kill(folder: Path, rng: random.Random) -> str:
     with simulator(folder, "--speed", SPEED, "--seed", "3") as port:
         pid = await asyncio.to_thread(pid_of, folder)
         async with connected(str(port), folder) as c:
-            cycle = asyncio.create_task(c.driver.shuffle(1))
+            cycle = c.driver.shuffle(1)
             await asyncio.sleep(rng.uniform(0.0, 1.2))
             questions = [asyncio.create_task(question()) for question in (c.driver.status, c.driver.transits)]
             kill_machine(port, pid)
@@ -125,7 +125,7 @@ async def test_another_machine_under_the_same_name_is_asked_and_does_not_remembe
     with simulator(tmp_path, "--speed", SPEED, "--seed", "3") as port:
         pid = await asyncio.to_thread(pid_of, tmp_path)
         async with connected(str(port), tmp_path) as c:
-            cycle = asyncio.create_task(c.driver.shuffle(1))
+            cycle = c.driver.shuffle(1)
             await c.next(m.Progress)
             back = asyncio.create_task(c.next(Reported))
             kill_machine(port, pid)
@@ -143,7 +143,7 @@ async def test_a_frozen_machine_is_silent_in_time_and_reports_the_truth_once_it_
     with simulator(tmp_path, "--speed", SPEED) as port:
         pid = await asyncio.to_thread(pid_of, tmp_path)
         async with connected(str(port), tmp_path) as c:
-            cycle = asyncio.create_task(c.driver.shuffle(1))
+            cycle = c.driver.shuffle(1)
             await c.next(m.Progress)
             os.kill(pid, signal.SIGSTOP)
             try:

@@ -57,7 +57,7 @@ async def test_a_box_that_is_killed_during_a_return_to_service_continues_at_the_
             machine.inject("dust:sensor=lift,percent=40")
             await asyncio.to_thread(ask, box, "device", "tech-1", slot=SLOT, call="self_test", by="tech-1")
             await asyncio.to_thread(box.until, SLOT, "faulted")
-            while not list((tmp_path / "data" / "dossiers").glob("*.steps")):  # noqa: ASYNC110 - another process writes
+            while not list((tmp_path / "data" / "fault-reports").glob("*.steps")):  # noqa: ASYNC110 - another process writes
                 await asyncio.sleep(0.02)
             machine.inject("mend")
             assert "TEST MODE" not in await asyncio.to_thread(pitbox, "status", "--config", str(table.config))

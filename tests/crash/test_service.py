@@ -184,7 +184,7 @@ async def test_a_journal_that_vanished_locks_the_box_until_two_people_begin_anot
         with RunningBox(table.config) as box:
             status = await asyncio.to_thread(box.status)
             assert (status["phase"], status["cause"]["code"]) == ("locked", "PB-723"), status["cause"]
-            assert "dossiers shows that this box had one; mount its disk" in status["cause"]["text"]
+            assert "fault-reports shows that this box had one; mount its disk" in status["cause"]["text"]
         assert not list(journal.iterdir())
         assert not anchor.exists()
         (tmp_path / "pins").write_text("tech-1 271828\nfloor-1 271828\n")

@@ -104,7 +104,7 @@ async def test_a_cycle_over_the_kernel(seed: int, rung: str) -> None:
 
 async def test_unplugged_in_mid_cycle_and_attached_again(seed: int) -> None:
     async with attached(seed) as b:
-        cycle = asyncio.create_task(b.driver.shuffle(b.next_id()))
+        cycle = b.driver.shuffle(b.next_id())
         await until_moving(b)
         b.inject("unplug:seconds=1")
         with pytest.raises(OutcomeUnknown):

@@ -49,24 +49,24 @@ def test_every_fault_once_is_located_and_no_confidence_is_overstated() -> None:
     good(verdicts)
 
 
-def _without_levels(dossier: FaultReport) -> Diagnosis:
-    return diagnose(msgspec.structs.replace(dossier, levels=()))
+def _without_levels(report: FaultReport) -> Diagnosis:
+    return diagnose(msgspec.structs.replace(report, levels=()))
 
 
-def _without_currents(dossier: FaultReport) -> Diagnosis:
-    return diagnose(msgspec.structs.replace(dossier, currents=()))
+def _without_currents(report: FaultReport) -> Diagnosis:
+    return diagnose(msgspec.structs.replace(report, currents=()))
 
 
-def _without_edges(dossier: FaultReport) -> Diagnosis:
-    return diagnose(msgspec.structs.replace(dossier, edges=()))
+def _without_edges(report: FaultReport) -> Diagnosis:
+    return diagnose(msgspec.structs.replace(report, edges=()))
 
 
-def _without_history(dossier: FaultReport) -> Diagnosis:
-    return diagnose(msgspec.structs.replace(dossier, history=(), times=(), waited_us=None))
+def _without_history(report: FaultReport) -> Diagnosis:
+    return diagnose(msgspec.structs.replace(report, history=(), times=(), waited_us=None))
 
 
-def _easily_strained(dossier: FaultReport) -> Diagnosis:
-    return diagnose(dossier, Thresholds(strain=100))
+def _easily_strained(report: FaultReport) -> Diagnosis:
+    return diagnose(report, Thresholds(strain=100))
 
 
 @pytest.mark.timeout(300)
@@ -95,9 +95,9 @@ def test_a_diagnosis_that_ignores_evidence_scores_worse_where_it_matters(
 
 @pytest.mark.timeout(300)
 def test_a_diagnosis_that_claims_another_segment_is_caught() -> None:
-    outcome = next(o for o in few() if o.dossier is not None and o.truth.segments == {"lift"} and o.case.fault == "jam")
-    assert outcome.dossier is not None
-    diagnosis = diagnose(outcome.dossier)
+    outcome = next(o for o in few() if o.report is not None and o.truth.segments == {"lift"} and o.case.fault == "jam")
+    assert outcome.report is not None
+    diagnosis = diagnose(outcome.report)
     lies = msgspec.structs.replace(diagnosis, where=msgspec.structs.replace(diagnosis.where, segments=("bridge",)))
     assert not judge(outcome, diagnosis).confident_wrong
     assert judge(outcome, lies).confident_wrong

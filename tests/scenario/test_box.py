@@ -13,7 +13,6 @@ from firmware_bridge.errors import DiskFailed, JournalBusy, PanelNotServed, Repl
 from simulators.world.table import TRAY
 from table_controller.access import people_file
 from table_controller.controller.supervise import TaskSupervisor
-from table_controller.host.status import status_of
 from table_controller.journal import records as rec
 from table_controller.journal.chain import SNAPSHOT, STOP
 from table_controller.table import events as ev
@@ -239,9 +238,9 @@ async def test_a_request_that_requires_two_people_is_made_by_two_people(tmp_path
         assert (await talk.submit("MeterCorrected", **amount, by="F1", second="A9")).startswith(
             "PB-813 F1 and A9 belong"
         )
-        before = status_of(box).state
+        before = box.pictures.box().state
         answer = await talk.submit("MeterCorrected", **amount, by="F1", second="A1")
-        after = status_of(box).state
+        after = box.pictures.box().state
         assert before is not None
         assert after is not None
         assert before.meters is not None
@@ -278,7 +277,7 @@ async def test_a_hold_that_nobody_clears_is_escalated_again_and_again(tmp_path: 
         await talk.sign_on("D1", "F1")
         await hold_of(talk)
         await asyncio.sleep(11)
-        assert [note.hold for note in bench.notes("escalated")] == [next(iter(status_of(box).state.holds)).hold.id]  # type: ignore[union-attr]
+        assert [note.hold for note in bench.notes("escalated")] == [next(iter(box.pictures.box().state.holds)).hold.id]  # type: ignore[union-attr]
         await asyncio.sleep(10)
         status = await talk.ask("status")
         assert status["state"]["holds"][0]["escalated"] == 2
@@ -381,7 +380,7 @@ async def test_a_driver_that_fails_is_reconnected_and_the_table_goes_on(tmp_path
         try:
             await talk.ask("device", slot="shoe.1", call="report", by="T1")
             await asyncio.sleep(0.2)
-            assert status_of(box).phase == "running"
+            assert box.pictures.box().phase == "running"
             await asyncio.sleep(5)
         finally:
             kind.fold = fold

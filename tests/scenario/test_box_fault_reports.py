@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from devices.shuffler import messages as m
 from table_controller.access import people_file
 from table_controller.diagnosis import fault_report_store as files
-from table_controller.host.status import status_of
 from tests.support.box.boxes import CHEAP, PIN, DirectClient
 from tests.support.box.return_to_service import (
     SLOT,
@@ -32,21 +31,21 @@ async def test_a_fault_is_recorded_with_the_state_of_the_table(tmp_path: Path) -
         await talk.sign_on("D1", "F1", "T1")
         await talk.submit("DeckReceived", deck="blue", by="F1")
         await fault(bench, "jam:segment=lift,card=9")
-        dossier = files.read(tmp_path / "dossiers", 1)
-        assert dossier.complete
-        assert (dossier.halt.what, dossier.halt.segment, dossier.machine.slot) == ("jam", "lift", SLOT)
-        assert {each.slot for each in dossier.table} == set(bench.box.slots)
-        assert next(each for each in dossier.table if each.slot == SLOT).service == "faulted"
-        assert any(permit.act == "shuffle" and permit.reasons and permit.clauses for permit in dossier.permits)
-        assert {permit.on for permit in dossier.permits} >= set(bench.box.slots) - {"keypad.1", "sign.1"}
-        assert dossier.orders[-1] == "acknowledge"
-        assert dossier.clauses
-        assert dossier.versions["game"] == "face_up_pai_gow"
-        assert [deck.name for deck in dossier.decks] == ["blue"]
-        assert dossier.decks[0].age_s is not None
-        assert dossier.account.expected == bench.plan.edition.cards.count
-        assert dossier.frames
-        assert dossier.edges
+        report = files.read(tmp_path / "fault-reports", 1)
+        assert report.complete
+        assert (report.halt.what, report.halt.segment, report.machine.slot) == ("jam", "lift", SLOT)
+        assert {each.slot for each in report.table} == set(bench.box.slots)
+        assert next(each for each in report.table if each.slot == SLOT).service == "faulted"
+        assert any(permit.act == "shuffle" and permit.reasons and permit.clauses for permit in report.permits)
+        assert {permit.on for permit in report.permits} >= set(bench.box.slots) - {"keypad.1", "sign.1"}
+        assert report.orders[-1] == "acknowledge"
+        assert report.clauses
+        assert report.versions["game"] == "face_up_pai_gow"
+        assert [deck.name for deck in report.decks] == ["blue"]
+        assert report.decks[0].age_s is not None
+        assert report.account.expected == bench.plan.edition.cards.count
+        assert report.frames
+        assert report.edges
 
 
 async def test_steps_of_a_return_to_service_complete_only_by_what_the_machine_does(tmp_path: Path) -> None:
@@ -62,7 +61,7 @@ async def test_steps_of_a_return_to_service_complete_only_by_what_the_machine_do
         )
         answer = await return_step(talk, "begin", by="T1")
         assert (answer["done"], answer["next"]) == ([], "clear")
-        assert next(s.testing for s in status_of(bench.box).slots if s.name == SLOT) == 1
+        assert next(s.testing for s in bench.box.pictures.box().slots if s.name == SLOT) == 1
         assert (await return_step(talk, "clear", by="T1")).startswith("PB-631"), "a word is no evidence"
         assert (await return_step(talk, "count", by="T1", cards=53)).startswith("PB-631"), "not its turn"
         machine.inject("mend")
@@ -153,7 +152,7 @@ async def test_a_new_fault_in_test_mode_restarts_the_return_to_service_with_its_
         machine.inject("load")
         machine.inject("jam:segment=bridge,card=2")
         assert str(await order_device(talk, "shuffle")).startswith("PB-430")
-        assert [m.Jam.__name__] == [files.read(tmp_path / "dossiers", 2).halt.message]
+        assert [m.Jam.__name__] == [files.read(tmp_path / "fault-reports", 2).halt.message]
         assert (await return_step(talk))["next"] == "clear"
         assert "an open return to service, of report 1" in await talk.ask(
             "fault", fault_report=2, step="begin", by="T1"
@@ -162,7 +161,7 @@ async def test_a_new_fault_in_test_mode_restarts_the_return_to_service_with_its_
 
 async def test_a_fault_report_is_pinned_until_its_machine_serves_again(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, talk):
-        folder, machine = tmp_path / "dossiers", bench.machines[SLOT]
+        folder, machine = tmp_path / "fault-reports", bench.machines[SLOT]
         await talk.sign_on("F1", "T1")
         machine.inject("dust:sensor=lift,percent=40")
         await order_device(talk, "self_test")

@@ -9,7 +9,6 @@ import msgspec
 
 from firmware_bridge.commands import Outcome
 from table_controller.access.requests import read_request
-from table_controller.host.status import status_of
 from table_controller.table import state_machines as mc
 from tests.support.box.boxes import running
 
@@ -48,7 +47,7 @@ async def test_an_invalid_query_reaches_no_machine(tmp_path: Path) -> None:
             assert answer.startswith("PB-814 command must be"), command
         await asyncio.sleep(1.0)
         assert len(bench.records()) == before, "no link fell"
-        assert status_of(box).slots[0].state == "in_service"
+        assert box.pictures.box().slots[0].state == "in_service"
 
 
 async def test_a_query_writes_nothing_and_sends_the_table_no_event(tmp_path: Path) -> None:

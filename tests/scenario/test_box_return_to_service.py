@@ -16,7 +16,6 @@ from table_controller.access import people_file
 from table_controller.controller.slot import slots_of
 from table_controller.diagnosis import fault_report_store as files
 from table_controller.diagnosis import return_steps as st
-from table_controller.host.status import status_of
 from table_controller.panel.labels import machine_name
 from table_controller.panel.panel import Panel
 from table_controller.table import events as ev
@@ -149,7 +148,7 @@ async def test_the_floorperson_returns_a_machine_after_the_last_step_and_not_bef
 
 async def test_with_older_firmware_the_self_test_replaces_turning_motors_and_the_step_states_it(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, talk):
-        dossier = files.FaultReportStore(tmp_path / "dossiers")
+        dossier = files.FaultReportStore(tmp_path / "fault-reports")
         await talk.sign_on("T1")
         machine: Any = bench.machines[SLOT]
         machine.board.identity.capabilities.remove(m.JOGS)
@@ -218,7 +217,7 @@ async def test_a_power_cut_while_the_fault_report_is_written_skips_no_step(tmp_p
         await fault(bench, "dust:sensor=lift,percent=70")
         slot = bench.box.running_controller().table.state.slots[SLOT]
         bench.box.running_controller().submit(ev.ReturnStepChanged(SLOT, 0, "dossier: the box is recording the fault"))
-        (tmp_path / "dossiers" / "000001.steps").unlink()
+        (tmp_path / "fault-reports" / "000001.steps").unlink()
         await asyncio.sleep(1.0)
         assert slot.return_procedure is not None
         bench.box.running_controller().abandon()
@@ -234,7 +233,7 @@ async def test_deleting_the_files_skips_no_step(tmp_path: Path) -> None:
         await talk.sign_on("F1", "T1")
         await fault(bench, "dust:sensor=lift,percent=70")
         await bench.box.stop()
-        for path in (tmp_path / "dossiers").iterdir():
+        for path in (tmp_path / "fault-reports").iterdir():
             path.unlink()
         await start(bench, tmp_path)
         assert bench.box.running_controller().table.state.slots[SLOT].return_procedure is not None
@@ -252,7 +251,7 @@ async def test_test_mode_is_shown_everywhere_moves_no_meter_and_ends_with_the_re
             state = describe_state(controller.table, None, 1, "now")
             pictures = [panel.live.picture(role) for role in ("dealer", "floorperson", "technician", "sign")]
             return {
-                next(slot.testing for slot in status_of(box).slots if slot.name == SLOT) == 1,
+                next(slot.testing for slot in box.pictures.box().slots if slot.name == SLOT) == 1,
                 state.slots[SLOT].testing,
                 *(machine_name(SLOT) in " ".join(picture["testing"]) for picture in pictures),
             }
@@ -295,7 +294,7 @@ async def test_dust_that_makes_a_shoe_refuse_is_a_machine_fault_that_requires_th
         assert bench.box.running_controller().table.context.is_in_service(SHOE_SLOT)
         machine.inject("dust:sensor=draw,percent=70")
         await refused(bench)
-        dossier = files.read(tmp_path / "dossiers", 1)
+        dossier = files.read(tmp_path / "fault-reports", 1)
         assert (dossier.machine.slot, dossier.halt.what, dossier.complete) == (SHOE_SLOT, "path_blocked", True)
         state = bench.box.running_controller().table.state.slots[SHOE_SLOT]
         assert (state.state, bench.box.service_state(SHOE_SLOT)) == ("faulted", "faulted")
@@ -319,7 +318,7 @@ async def test_a_card_left_in_a_shoe_requires_no_return_steps_but_is_recorded(tm
         await talk.sign_on("F1", "T1")
         machine.mechanics._edge(sh.Sensor.EXIT, True)
         await refused(bench)
-        assert files.read(tmp_path / "dossiers", 1).halt.what == "path_blocked"
+        assert files.read(tmp_path / "fault-reports", 1).halt.what == "path_blocked"
         assert bench.box.running_controller().table.context.is_in_service(SHOE_SLOT)
         assert bench.box.running_controller().table.state.slots[SHOE_SLOT].return_procedure is None
         assert (await return_step(talk, "begin", by="F1"))["next"] == "clear", "a floorperson may take it up"

@@ -11,7 +11,7 @@ from devices.kinds import SHUFFLER
 from devices.shuffler import messages as m
 from firmware_bridge.errors import CommandFailed
 from simulators.casino.device_bench import DeviceBench, ShufflerBench
-from simulators.engine.hosts.memory import MemoryHost
+from simulators.engine.ports.memory import MemoryPort
 from simulators.kinds.shuffler.continuous_machine import SimulatedContinuousShuffler
 from simulators.kinds.shuffler.machine import SimulatedShuffler
 from simulators.kinds.shuffler.mechanics import ShufflerMechanics
@@ -65,7 +65,7 @@ async def record_bytes(
     machine: SimulatedShuffler, play: Callable[[ShufflerBench], Awaitable[list[int]]], *faults: str
 ) -> tuple[list[LoggedBytes], list[int], list[m.Completed]]:
     """Run `play` on a recorded line; return the bytes, the result of `play`, and the completed cycles."""
-    host, received = MemoryHost(machine), list[LoggedBytes]()
+    host, received = MemoryPort(machine), list[LoggedBytes]()
 
     async def opened() -> Transport:
         return ByteLog(await host.open(), received)

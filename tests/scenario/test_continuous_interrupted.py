@@ -98,7 +98,7 @@ async def test_after_any_interruption_no_wrong_count_is_accepted_and_every_card_
         method, _, when = command.partition(" ")
         extra = (20,) if method == "deliver" else ()
         ident = b.next_id()
-        doing = asyncio.create_task(getattr(b.driver, method)(ident, *extra))
+        doing = asyncio.ensure_future(getattr(b.driver, method)(ident, *extra))
         await until_moving(b)
         await asyncio.sleep({"": 1.3, "early": 1.3, "out": 11.0, "in again": 45.0}[when])
         if what == "stop":

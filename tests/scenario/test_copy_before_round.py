@@ -11,7 +11,6 @@ import pytest
 
 from simulators.casino.table import CasinoTable
 from table_controller.controller.box import Box
-from table_controller.host.status import status_of
 from table_controller.journal import records as rec
 from table_controller.journal.copier import Copier, CopyState
 from table_controller.journal.copy import Ack
@@ -114,7 +113,7 @@ async def test_a_box_whose_copy_was_taken_over_halts(tmp_path: Path) -> None:
         copier.become(box, CopyState(True, None, 0, "PB-724", "restored into another box"))
         assert box.cause is not None
         assert box.cause.code == "PB-724"
-        assert status_of(box).phase == "halted"
+        assert box.pictures.box().phase == "halted"
 
 
 @pytest.mark.parametrize("configured", [True, False])

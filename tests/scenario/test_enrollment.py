@@ -13,7 +13,7 @@ import pytest
 from firmware_bridge.errors import BadKeyFile, KeyRevoked
 from firmware_bridge.keys import load_key, new_key, save_key
 from simulators.casino.device_bench import trust_for
-from simulators.engine.hosts.memory import MemoryHost
+from simulators.engine.ports.memory import MemoryPort
 from simulators.kinds.models import make_machine
 from table_controller.config import load_config
 from table_controller.journal import records as rec
@@ -66,8 +66,8 @@ async def test_a_device_is_enrolled_by_two_people_and_the_one_before_never_serve
         status = await talk.ask("status")
         (slot,) = [slot for slot in status["slots"] if slot["name"] == "shoe.1"]
         assert slot["cause"]["code"] == "PB-312", "the old one is still plugged in, and nobody knows it any more"
-        bench.hosts["shoe.1"].unplug(0)
-        bench.machines["shoe.1"], bench.hosts["shoe.1"] = new, MemoryHost(new)
+        bench.ports["shoe.1"].unplug(0)
+        bench.machines["shoe.1"], bench.ports["shoe.1"] = new, MemoryPort(new)
         await asyncio.sleep(70)
         status = await talk.ask("status")
         (slot,) = [slot for slot in status["slots"] if slot["name"] == "shoe.1"]

@@ -11,7 +11,6 @@ import pytest
 from simulators.casino.table_layout import table_slots, table_toml
 from table_controller.config import load_config
 from table_controller.host.configured_plan import plan_of
-from table_controller.host.status import status_of
 from tests.support.box.boxes import BoxTestBench, DirectClient
 from tests.support.box.configs import write_config
 
@@ -54,7 +53,7 @@ async def test_a_fault_that_nobody_acknowledges_is_escalated_at_the_configured_t
         assert "has waited for the floorperson" in note.text
         assert await at(2 * after - 0.1) == [hold]
         assert await at(2 * after + 0.1) == [hold, hold]
-        state = status_of(box).state
+        state = box.pictures.box().state
         assert state is not None
         assert [each.escalated for each in state.holds] == [2]
         assert not state.round.number, "and the table stands still all the while"

@@ -25,9 +25,9 @@ CASES = (Case("shuffler", "jam", "lift", 1), Case("shuffler", "dust", "stack", 2
 def folder(tmp_path: Path) -> Path:
     kept = files.FaultReportStore(tmp_path)
     for case in CASES:
-        dossier = happen(case).dossier
-        assert dossier is not None
-        kept.add(msgspec.structs.replace(dossier, orders=("reshuffle",), clauses=("688a.13(l)",)))
+        report = happen(case).report
+        assert report is not None
+        kept.add(msgspec.structs.replace(report, orders=("reshuffle",), clauses=("688a.13(l)",)))
     return tmp_path
 
 

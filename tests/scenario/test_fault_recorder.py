@@ -14,7 +14,7 @@ from devices.shoe import messages as sh
 from devices.shuffler import messages as m
 from firmware_bridge.errors import CommandRefused, PitboxError
 from simulators.casino.device_bench import DeviceBench
-from simulators.engine.hosts.memory import MemoryHost
+from simulators.engine.ports.memory import MemoryPort
 from simulators.kinds.shoe.machine import SimulatedManualShoe, SimulatedShoe
 from simulators.kinds.shuffler.card_mover import STRAINED
 from simulators.kinds.shuffler.machine import SimulatedShuffler
@@ -41,7 +41,7 @@ async def watched(machine: Any, keep: st.FaultReportStore | None = None) -> Asyn
     def original(event: Any) -> None:
         freezers[0].handle_device_event(event)
 
-    bench: Any = DeviceBench(machine, kind, MemoryHost(machine).open, capture=ring, on_event=original)
+    bench: Any = DeviceBench(machine, kind, MemoryPort(machine).open, capture=ring, on_event=original)
     freezer = FaultRecorder(
         machine.slot, kind, bench.driver, ring, keep, facts=lambda: {"expected": 53}, wall_ns=lambda: 5
     )
@@ -69,18 +69,18 @@ async def test_a_jam_is_recorded_with_its_evidence(seed: int, rung: str) -> None
         for fault in LADDER[rung]:
             bench.inject(fault)
         bench.inject("jam:segment=lift,card=9")
-        dossier = await fails(bench, freezer)
+        report = await fails(bench, freezer)
         (jam,) = bench.events_of(m.Jam)
-        assert (dossier.halt.what, dossier.halt.segment, dossier.halt.card) == ("jam", "lift", 9)
-        assert dossier.complete
-        assert [level.level for level in dossier.levels] == [level.level for level in jam.levels]
-        assert {each.motor: each.milliamps for each in dossier.currents}["transport"] > STRAINED
-        assert dossier.edges[-1].sensor == "bridge", "the last sensor that saw the card"
-        assert [edge.before_us for edge in dossier.edges] == sorted((e.before_us for e in dossier.edges), reverse=True)
-        assert dossier.machine.serial == bench.machine.key.serial
-        assert dossier.frames
-        assert all(0 <= frame.before_ms <= WINDOW_S * 1000 for frame in dossier.frames)
-        diagnosis = diagnose(dossier)
+        assert (report.halt.what, report.halt.segment, report.halt.card) == ("jam", "lift", 9)
+        assert report.complete
+        assert [level.level for level in report.levels] == [level.level for level in jam.levels]
+        assert {each.motor: each.milliamps for each in report.currents}["transport"] > STRAINED
+        assert report.edges[-1].sensor == "bridge", "the last sensor that saw the card"
+        assert [edge.before_us for edge in report.edges] == sorted((e.before_us for e in report.edges), reverse=True)
+        assert report.machine.serial == bench.machine.key.serial
+        assert report.frames
+        assert all(0 <= frame.before_ms <= WINDOW_S * 1000 for frame in report.frames)
+        diagnosis = diagnose(report)
         assert (diagnosis.where.segments, diagnosis.causes[0].why) == (("lift",), CauseKind.STUCK_CARD)
         assert bench.machine.mechanics.inside() in (diagnosis.cards.inside or ())
 
@@ -126,9 +126,9 @@ async def test_a_machine_that_disconnects_after_its_fault_still_has_a_fault_repo
         bench.inject("unplug:seconds=0")
         await asyncio.gather(command, return_exceptions=True)
         await freezer.close()
-        dossier = st.read(tmp_path, 1)
-        assert (dossier.complete, dossier.edges, dossier.times) == (True, (), ())
-        diagnosis = diagnose(dossier)
+        report = st.read(tmp_path, 1)
+        assert (report.complete, report.edges, report.times) == (True, (), ())
+        diagnosis = diagnose(report)
         assert (diagnosis.where.segments, diagnosis.causes[0].why) == (("lift",), CauseKind.STUCK_CARD)
 
 
@@ -142,9 +142,9 @@ async def test_a_short_stack_and_the_counts_that_follow_it_are_one_fault(seed: i
         with pytest.raises(PitboxError):
             await bench.driver.dispense(bench.next_id(), 4)
         await freezer.close()
-        (dossier,) = freezer.reports
-        assert [halt.message for halt in dossier.halts] == ["ShortStack", "Unbalanced"]
-        diagnosis = diagnose(dossier)
+        (report,) = freezer.reports
+        assert [halt.message for halt in report.halts] == ["ShortStack", "Unbalanced"]
+        diagnosis = diagnose(report)
         assert (diagnosis.causes[0].why, diagnosis.where.hidden) == (CauseKind.SLIPPED_CARD, "behind the well")
         assert bench.machine.mechanics.left() in (diagnosis.cards.inside or ())
 
@@ -160,7 +160,7 @@ async def test_power_lost_in_mid_cycle_is_one_fault_report_however_often_the_mac
             bench.inject("unplug:seconds=1")
             await bench.until_reported()
         await freezer.close()
-        assert [dossier.halt.what for dossier in freezer.reports] == ["power_lost"]
+        assert [report.halt.what for report in freezer.reports] == ["power_lost"]
         assert diagnose(freezer.reports[0]).causes[0].why is CauseKind.INTERRUPTED
 
 
@@ -171,11 +171,11 @@ async def test_its_own_history_covers_the_time_before_the_motion(seed: int) -> N
         bench.inject("take_deck")
         bench.inject("load")
         bench.inject("jam:segment=stack,card=9")
-        dossier = await fails(bench, freezer)
-        before = {times.segment: times.cards for times in dossier.history}
-        now = {times.segment: times.cards for times in dossier.times}
+        report = await fails(bench, freezer)
+        before = {times.segment: times.cards for times in report.history}
+        now = {times.segment: times.cards for times in report.times}
         assert (before["feed"], now["feed"]) == (53, 106)
-        assert [end.message for end in dossier.ends] == ["Completed"]
+        assert [end.message for end in report.ends] == ["Completed"]
 
 
 # --- what a fault report must never hold -----------------------------------------------------------------------------
@@ -192,9 +192,9 @@ async def test_decks_that_differ_only_in_their_order_leave_the_same_fault_report
         faces = [card.face for card in machine.world.at(machine.mechanics.intake)]
         async with watched(machine) as (bench, freezer):
             bench.inject("jam:segment=drop,card=30")
-            dossier = await fails(bench, freezer)
-            kept.append((faces, encode(msgspec.structs.replace(dossier, frames=()))))
-            assert len(dossier.frames) > 50
+            report = await fails(bench, freezer)
+            kept.append((faces, encode(msgspec.structs.replace(report, frames=()))))
+            assert len(report.frames) > 50
     assert kept[0][0] != kept[1][0]
     assert kept[0][1] == kept[1][1]
 
@@ -246,11 +246,11 @@ async def test_a_shoe_that_refuses_for_dust_is_recorded_once_and_again_after_it_
     async with watched(SimulatedShoe(seed=seed)) as (bench, freezer):
         await bench.driver.load(bench.next_id())
         bench.inject(f"dust:sensor={sensor},percent=70")
-        (dossier,) = await refuses(bench, freezer, "dispense", 7)
-        assert dossier.complete
-        assert (dossier.halt.what, dossier.halt.refused, dossier.halt.leg) == ("path_blocked", "Dispense", 1)
-        assert dossier.times, "it was asked after it, as after any halt"
-        diagnosis = diagnose(dossier)
+        (report,) = await refuses(bench, freezer, "dispense", 7)
+        assert report.complete
+        assert (report.halt.what, report.halt.refused, report.halt.leg) == ("path_blocked", "Dispense", 1)
+        assert report.times, "it was asked after it, as after any halt"
+        diagnosis = diagnose(report)
         assert (diagnosis.where.sensors, diagnosis.where.segments) == ((sensor,), ()), "no card makes it so"
         assert (diagnosis.cards.path, diagnosis.cards.inside) == (CardRange(0, 0), CardRange(53, 53))
         assert (diagnosis.causes[0].why, diagnosis.causes[0].at, diagnosis.staff) == (CauseKind.DUST, sensor, False)
@@ -269,9 +269,9 @@ async def test_a_shoe_that_refuses_for_dust_is_recorded_once_and_again_after_it_
 async def test_a_shuffler_that_refuses_to_clear_for_dust_is_recorded(seed: int) -> None:
     async with watched(SimulatedShuffler(seed=seed)) as (bench, freezer):
         bench.inject("dust:sensor=lift,percent=70")
-        (dossier,) = await refuses(bench, freezer, "clear_jam")
-        assert (dossier.halt.what, dossier.halt.refused, dossier.halt.leg) == ("path_blocked", "ClearJam", None)
-        diagnosis = diagnose(dossier)
+        (report,) = await refuses(bench, freezer, "clear_jam")
+        assert (report.halt.what, report.halt.refused, report.halt.leg) == ("path_blocked", "ClearJam", None)
+        diagnosis = diagnose(report)
         assert (diagnosis.causes[0].why, diagnosis.where.sensors, diagnosis.staff) == (CauseKind.DUST, ("lift",), False)
 
 
@@ -280,8 +280,8 @@ async def test_a_card_left_on_the_path_is_cleared_by_table_staff(seed: int) -> N
         await bench.driver.load(bench.next_id())
         mechanics = bench.machine.mechanics
         leave_a_card(bench, sh.Segment.EXIT, sh.Sensor.DRAW, mechanics.well)
-        (dossier,) = await refuses(bench, freezer, "dispense", 7)
-        diagnosis = diagnose(dossier)
+        (report,) = await refuses(bench, freezer, "dispense", 7)
+        diagnosis = diagnose(report)
         assert diagnosis.where.segments == ("draw", "exit"), "on either side of the sensor"
         assert 1 in diagnosis.cards.path
         assert mechanics.left() + 1 in (diagnosis.cards.inside or ())
@@ -326,13 +326,13 @@ async def test_a_machine_that_does_not_report_dark_sensors_leaves_the_cause_open
     async with watched(SimulatedShoe(seed=seed)) as (bench, freezer):
         await bench.driver.load(bench.next_id())
         bench.inject("dust:sensor=draw,percent=70")
-        (dossier,) = await refuses(bench, freezer, "dispense", 7)
-        mute = diagnose(msgspec.structs.replace(dossier, levels=()))
+        (report,) = await refuses(bench, freezer, "dispense", 7)
+        mute = diagnose(msgspec.structs.replace(report, levels=()))
         assert (mute.causes[0].why, mute.staff) == (CauseKind.UNKNOWN, False)
         assert mute.cards.path == CardRange(0, 1)
         assert 53 in (mute.cards.inside or ())
-        clear = tuple(msgspec.structs.replace(level, blocked=False) for level in dossier.levels)
-        gone = diagnose(msgspec.structs.replace(dossier, levels=clear))
+        clear = tuple(msgspec.structs.replace(level, blocked=False) for level in report.levels)
+        gone = diagnose(msgspec.structs.replace(report, levels=clear))
         assert (gone.causes[0].why, gone.staff) == (CauseKind.INTERRUPTED, True)
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from table_controller.cli.commands.status import status_lines
-from table_controller.host.status import status_of
 from table_controller.panel.app import app_of
 from table_controller.panel.panel import Panel
 from table_controller.uplink.retained import RetainedTopics
@@ -84,11 +83,12 @@ async def _must_be_first(box: Box) -> None:
     ranks = [one["severity"] for one in page]
     assert ranks == sorted(ranks, key=["important", "notice", "refusal"].index), "the important ones come first"
     assert 0 < ranks.count("refusal") < 20, "a few are enough"
-    status = msgspec.to_builtins(status_of(box), str_keys=True)
-    listed = status["state"]["findings"]
-    assert BAD_DECK in [one["text"] for one in listed]
-    assert listed[0]["severity"] == "important"
-    assert any(BAD_DECK in line for line in status_lines(status))
+    picture = box.pictures.box()
+    assert picture.state is not None
+    listed = picture.state.findings
+    assert BAD_DECK in [one.text for one in listed]
+    assert listed[0].severity == "important"
+    assert any(BAD_DECK in line for line in status_lines(picture))
     published = await _published(box)
     assert published[0]["severity"] == "important"
     assert "not_whole" in [one["kind"] for one in published]

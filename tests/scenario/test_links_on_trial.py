@@ -120,7 +120,7 @@ async def test_a_device_that_is_replaced_while_its_link_is_on_trial_never_serves
     try:
         talk = await DirectClient(box).sign_on("T1", "F1")
         for number in range(REPORTED_DROPS):
-            bench.hosts["shoe.1"].unplug(1)
+            bench.ports["shoe.1"].unplug(1)
             await asyncio.sleep(15 if number < REPORTED_DROPS - 1 else 0.5)
         await on_trial(box.slots["shoe.1"].supervisor)
         answer = await talk.ask("enroll", slot="shoe.1", file=str(file), by="T1", second="F1")

@@ -287,10 +287,7 @@ async def test_a_lock_overtakes_and_revokes_what_waits_in_the_queue(seed: int) -
         seat.inject("place_bet")
         await until_received(seat)
         seat.inject("slow:baud=9600")
-        lights = [
-            asyncio.create_task(seat.driver.light(seat.next_id(), m.Light.ACKNOWLEDGED, seat.view.sequence))
-            for _ in range(20)
-        ]
+        lights = [seat.driver.light(seat.next_id(), m.Light.ACKNOWLEDGED, seat.view.sequence) for _ in range(20)]
         await asyncio.sleep(0)
         locked = await seat.driver.lock(7, seat.next_id())
         done = await asyncio.gather(*lights, return_exceptions=True)

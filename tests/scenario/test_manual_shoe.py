@@ -306,7 +306,7 @@ async def test_a_counter_tests_its_own_sensors(seed: int, rung: str) -> None:
 
 async def test_a_test_that_hands_draw_through_ends_as_it_should(seed: int) -> None:
     async with manual_shoe_bench(seed) as b:
-        testing = asyncio.create_task(b.driver.self_test(b.next_id()))
+        testing = b.driver.self_test(b.next_id())
         await asyncio.sleep(0.1)
         b.inject("draw:cards=53")
         await asyncio.gather(testing, return_exceptions=True)

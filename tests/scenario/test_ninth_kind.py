@@ -52,7 +52,7 @@ class Guide:
 GUIDE_FILES: Final = Guide()
 EDITS: Final[list[dict[str, str]]] = tomllib.loads((EXAMPLE / "edits.toml").read_text("utf-8"))["edit"]
 # Lines about the change itself, which this example has none of.
-RECORDS: Final = {"CHANGELOG.md", "tests/floor.toml"}
+RECORDS: Final = {"CHANGELOG.md", "tests/minimum_counts.toml"}
 # What `make recording` runs, without the recordings of whole sessions: no session has the new kind.
 RECORDING: Final = """
 from tools.docs import dissector, generate

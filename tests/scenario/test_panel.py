@@ -429,13 +429,13 @@ async def test_an_answer_refused_over_the_socket_is_refused_here_too(
     class Strict:
         def check_dealer(self, event: ev.Event) -> None:
             if isinstance(event, ev.OpenRound):
-                raise StepRefused("dossier 1: count is not done")
+                raise StepRefused("fault report 1: count is not done")
 
     async with staged(tmp_path) as stage:
         dealer = await stage.person("dealer-1")
         monkeypatch.setattr(stage.panel.box, "presence", Strict())
         answer = await dealer.submit("open_round")
-        assert (answer.status, answer.json["text"]) == (409, "dossier 1: count is not done")
+        assert (answer.status, answer.json["text"]) == (409, "fault report 1: count is not done")
         assert stage.state.round.state == mc.IDLE
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from simulators.world.table import TRAY
 from table_controller.host.certificates import Certificate
 from table_controller.host.metrics import metrics_text
-from table_controller.host.status import status_of
 from table_controller.panel.app import HEADERS, PAGES, app_of
 from table_controller.panel.panel import Panel
 from tests.support.box.asgi import AsgiBrowser
@@ -46,7 +45,7 @@ async def staged(folder: Path) -> AsyncIterator[BoxPanelStage]:
     bench = BoxTestBench(folder, "face_up_pai_gow")
     box = await start(bench, folder)
     panel = Panel(
-        box, box.check_person, name="bench", status=lambda: metrics_text(status_of(box)), in_thread=run_inline
+        box, box.check_person, name="bench", status=lambda: metrics_text(box.pictures.box()), in_thread=run_inline
     )
     try:
         yield BoxPanelStage(bench, panel, box.check_person)
@@ -167,7 +166,7 @@ async def test_the_boxs_page_of_metrics_and_the_counters_are_one_valid_text(tmp_
 async def test_notices_for_a_technician_are_shown_to_floor_and_technician_only(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         past = Certificate("panel.cert", "panel.pem", 0, 86_400)
-        stage.bench.box.surroundings.update_files([past], [])
+        stage.bench.box.notice_watch.update_files([past], [])
         for role, shown in (("floorperson", True), ("technician", True), ("dealer", False)):
             notices = stage.panel.live.picture(role)["notices"]
             assert [text.startswith("PB-850 panel.cert: panel.pem expired on 1970-01-02") for text in notices] == [

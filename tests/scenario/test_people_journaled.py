@@ -16,7 +16,6 @@ from simulators.casino.table_layout import BENCH_PEOPLE, BENCH_PIN, table_slots,
 from table_controller.access import people_file
 from table_controller.access import requests as p
 from table_controller.access.credential_change import change_credential_by_request
-from table_controller.host.status import status_of
 from table_controller.journal import reader
 from table_controller.journal import records as rec
 from table_controller.panel.app import app_of
@@ -39,7 +38,7 @@ DEALER = next(id_ for id_, role in BENCH_PEOPLE.items() if role == "dealer")
 
 
 def _important(box: Any) -> list[str]:
-    status = msgspec.to_builtins(status_of(box), str_keys=True)
+    status = msgspec.to_builtins(box.pictures.box(), str_keys=True)
     return [one["text"] for one in status["state"]["findings"] if one["severity"] == "important"]
 
 

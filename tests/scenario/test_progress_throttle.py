@@ -16,7 +16,7 @@ from devices.shoe import messages as sh
 from devices.shuffler import messages as m
 from firmware_bridge.errors import CommandFailed
 from simulators.casino.device_bench import DeviceBench
-from simulators.engine.hosts.memory import MemoryHost
+from simulators.engine.ports.memory import MemoryPort
 from simulators.kinds.shared.progress_throttle import REPORT_INTERVAL_S
 from simulators.kinds.shoe.machine import SimulatedManualShoe, SimulatedShoe
 from simulators.kinds.shuffler.continuous_machine import SimulatedContinuousShuffler
@@ -40,7 +40,7 @@ async def on_stand(machine: Any) -> AsyncIterator[tuple[DeviceBench[Any, Any, An
             reported.append((loop.time(), event))
 
     kind = SHUFFLER if machine.kind == "shuffler" else SHOE
-    bench: DeviceBench[Any, Any, Any] = DeviceBench(machine, kind, MemoryHost(machine).open, on_event=original)
+    bench: DeviceBench[Any, Any, Any] = DeviceBench(machine, kind, MemoryPort(machine).open, on_event=original)
     bench.supervisor.start()
     await bench.until_reported()
     try:

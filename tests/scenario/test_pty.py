@@ -45,7 +45,7 @@ async def test_unplug_and_replug_under_the_same_name(tmp_path: Path) -> None:
     with simulator(tmp_path, "--speed", "4") as port:
         async with connected(str(port), tmp_path) as c:
             first = c.events_of(Reported)[0]
-            running = asyncio.create_task(c.driver.shuffle(1))
+            running = c.driver.shuffle(1)
             await c.next(m.Progress)
             back = asyncio.create_task(c.next(Reported))
             await inject(tmp_path, "unplug:seconds=0.5")
@@ -167,7 +167,7 @@ async def test_a_simulator_that_is_killed_releases_everybody(tmp_path: Path) -> 
         answer = await asyncio.to_thread(pitbox, "sim", "list", "--folder", str(tmp_path))
         pid = int(answer.split("pid ")[1])
         async with connected(str(port), tmp_path) as c:
-            running = asyncio.create_task(c.driver.shuffle(1))
+            running = c.driver.shuffle(1)
             await c.next(m.Progress)
             kill_machine(port, pid)
             with pytest.raises(OutcomeUnknown) as unknown:

@@ -21,8 +21,8 @@ from firmware_bridge.errors import PitboxError
 from firmware_bridge.handshake import Trust
 from firmware_bridge.messages import DeviceHello
 from simulators.casino.replay import packets_of, replay
-from simulators.engine.hosts.memory import MemoryHost
 from simulators.engine.machine import approved_firmware
+from simulators.engine.ports.memory import MemoryPort
 from simulators.engine.recorded_machine import read_message
 from simulators.engine.virtual_time import run_virtual
 from simulators.kinds.models import make_machine
@@ -56,7 +56,7 @@ class Recording:
             kept(outgoing, signed, mac)
             self.ring(outgoing, signed, mac)
 
-        host = MemoryHost(self.machine)
+        host = MemoryPort(self.machine)
         self.service = Service()
         self.slot: AnySlot = Slot("shuffler.1", kind_named("shuffler"), host.open, trust, self._on_event, capture=both)
 
@@ -153,13 +153,13 @@ def test_a_fault_report_is_replayed_too(bad_day: Any, tmp_path: Path, capsys: py
     """A fault report holds the frames of the last 30 s: after an evening of play, without a handshake."""
     _, (view, _, _, frames) = bad_day
     after = [each for each in frames if each.before_ms < 8_000]
-    dossier = FaultReport(
+    report = FaultReport(
         at_ns=_DAY, machine=MachineIdentity(slot="shuffler.1", kind="shuffler"),
         halts=(MachineHalt(what="jam", message="Jam"),), frames=tuple(after),
     )  # fmt: skip
-    assert packets_of(dossier)
+    assert packets_of(report)
     path = tmp_path / "000001.json"
-    path.write_bytes(encode(dossier))
+    path.write_bytes(encode(report))
     assert main(["replay", str(path)]) == 0
     shown = capsys.readouterr().out
     assert "Jam(command=5" in shown
@@ -182,7 +182,7 @@ async def _evening(kind: str, seed: int, minutes: int) -> tuple[FaultReport, Any
         if freezer.is_recording and not known:
             known.extend((slot.view, service.state))
 
-    slot: AnySlot = Slot(f"{kind}.1", kind_named(name), MemoryHost(machine).open, trust, original, capture=ring)
+    slot: AnySlot = Slot(f"{kind}.1", kind_named(name), MemoryPort(machine).open, trust, original, capture=ring)
     freezer = FaultRecorder(
         f"{kind}.1", slot.kind, slot.driver, ring, facts=lambda: {"expected": 53}, wall_ns=lambda: _DAY
     )
@@ -223,30 +223,30 @@ async def _evening(kind: str, seed: int, minutes: int) -> tuple[FaultReport, Any
 def test_a_fault_report_from_the_middle_of_an_evening_goes_through_link_and_driver(
     kind: str, seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    dossier, view, service = run_virtual(_evening(kind, seed, 3))
-    assert not any(read_message(each.data[fr.HEADER_SIZE :]).__class__ is DeviceHello for each in dossier.frames)
-    assert max(each.before_ms for each in dossier.frames) <= 30_000
-    assert len(dossier.opening) <= 6
+    report, view, service = run_virtual(_evening(kind, seed, 3))
+    assert not any(read_message(each.data[fr.HEADER_SIZE :]).__class__ is DeviceHello for each in report.frames)
+    assert max(each.before_ms for each in report.frames) <= 30_000
+    assert len(report.opening) <= 6
     received: list[tuple[float, Any]] = []
-    (played,) = run_virtual(replay(packets_of(dossier), lambda at, _slot, event: received.append((at, event))))
+    (played,) = run_virtual(replay(packets_of(report), lambda at, _slot, event: received.append((at, event))))
     assert (played.linked, played.service, played.unanswered) == (True, service, ())
     assert played.view == view
     jams = [at for at, event in received if type(event).__name__ == "Jam"]
-    began = max(each.before_ms for each in dossier.frames) / 1000
+    began = max(each.before_ms for each in report.frames) / 1000
     assert [round(at, 1) for at in jams] == [round(began, 1)], "in its own time"
     path = tmp_path / "000001.json"
-    path.write_bytes(encode(dossier))
+    path.write_bytes(encode(report))
     assert main(["replay", str(path)]) == 0
     assert "through its driver" in capsys.readouterr().out
     nobody = msgspec.structs.replace(
-        dossier, opening=(), machine=MachineIdentity(dossier.machine.slot, dossier.machine.kind)
+        report, opening=(), machine=MachineIdentity(report.machine.slot, report.machine.kind)
     )
     assert not run_virtual(replay(packets_of(nobody), lambda *_: None))[0].linked, "events only"
     reported = [
-        each for each in dossier.opening if not isinstance(read_message(each.data[fr.HEADER_SIZE :]), DeviceHello)
+        each for each in report.opening if not isinstance(read_message(each.data[fr.HEADER_SIZE :]), DeviceHello)
     ]
     (again,) = run_virtual(
-        replay(packets_of(msgspec.structs.replace(dossier, opening=tuple(reported))), lambda *_: None)
+        replay(packets_of(msgspec.structs.replace(report, opening=tuple(reported))), lambda *_: None)
     )
     assert (again.linked, again.view) == (True, view), "a fault report names its machine"
 

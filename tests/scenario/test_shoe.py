@@ -145,7 +145,7 @@ async def test_no_stack_is_laid_upon_another(seed: int, rung: str) -> None:
 
 async def test_hands_that_take_cards_while_a_stack_comes_do_not_change_its_count(seed: int) -> None:
     async with shoe_bench(seed) as b:
-        stack = asyncio.create_task(b.driver.dispense(b.next_id(), 7))
+        stack = b.driver.dispense(b.next_id(), 7)
         for _ in range(4):
             await asyncio.sleep(0.25)
             b.inject("take")

@@ -205,7 +205,7 @@ async def test_a_caller_that_stops_waiting_leaves_the_slot_in_doubt_until_the_re
 ) -> None:
     async with shoe_bench(seed, rung) as b:
         command = b.next_id()
-        stack = asyncio.create_task(b.driver.dispense(command, 10))
+        stack = b.driver.dispense(command, 10)
         await until_moving(b)
         stack.cancel()
         await asyncio.wait({stack})
@@ -360,11 +360,10 @@ async def test_a_burst_of_garbage_costs_nothing_but_its_own_bytes(seed: int, run
 @over_the_ladder
 async def test_what_a_model_cannot_do_is_refused_before_anything_is_sent(seed: int, rung: str) -> None:
     async with shoe_bench(seed, rung) as b, manual_shoe_bench(seed, rung) as by_hand:
-        rounds, stacks = b.driver.start_round(b.next_id()), by_hand.driver.dispense(by_hand.next_id(), 7)
-        for bench, doing in ((b, rounds), (by_hand, stacks)):
+        for bench, method, arguments in ((b, "start_round", ()), (by_hand, "dispense", (7,))):
             watch, truth = CommandWatch(bench), bench.machine.true_counts()
             with pytest.raises(NotCapable) as refusal:
-                await doing
+                await getattr(bench.driver, method)(bench.next_id(), *arguments)
             assert refusal.value.code == "PB-428"
             assert "nothing was sent" in str(refusal.value)
             assert (watch.begun, bench.machine.true_counts()) == ([], truth)

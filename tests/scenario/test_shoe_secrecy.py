@@ -12,7 +12,7 @@ from devices.kinds import SHOE
 from devices.shoe import messages as m
 from firmware_bridge.errors import CommandFailed
 from simulators.casino.device_bench import DeviceBench
-from simulators.engine.hosts.memory import MemoryHost
+from simulators.engine.ports.memory import MemoryPort
 from simulators.kinds.shoe.machine import SimulatedManualShoe, SimulatedShoe
 from tests.support.wire.byte_log import ByteLog, LoggedBytes
 from tests.support.wire.seeded_host import seed_the_host
@@ -44,7 +44,7 @@ async def session(
     """Run a session with every query of a host; return the wire's bytes and the card order."""
     machine: Any = (SimulatedManualShoe if by_hand else SimulatedShoe)(seed=seed)
     faces = arrange(machine, order)
-    host, received = MemoryHost(machine), list[LoggedBytes]()
+    host, received = MemoryPort(machine), list[LoggedBytes]()
 
     async def opened() -> Transport:
         return ByteLog(await host.open(), received)

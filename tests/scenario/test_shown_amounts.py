@@ -9,7 +9,6 @@ import pytest
 
 from devices.meter_sign.messages import Row
 from simulators.casino import disk as disks
-from table_controller.host.status import status_of
 from table_controller.ledger.money import CENT
 from table_controller.panel.live import SIGN, LivePages
 from table_controller.table import events as ev
@@ -35,7 +34,7 @@ def on_disk(bench: BoxTestBench) -> set[int]:
 
 def shown(bench: BoxTestBench, box: Box, live: LivePages) -> dict[str, int]:
     """Return the amounts shown to people, players and other systems now, in micro-dollars."""
-    state = status_of(box).state
+    state = box.pictures.box().state
     assert state is not None
     assert state.meters is not None
     reported = describe_meters(box.running_controller().shown_money, 1, "now")

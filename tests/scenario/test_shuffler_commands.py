@@ -242,7 +242,7 @@ async def test_a_caller_that_stops_waiting_leaves_the_slot_in_doubt_until_the_re
 ) -> None:
     async with shuffler_bench(seed, rung) as b:
         command = b.next_id()
-        cycle = asyncio.create_task(b.driver.shuffle(command))
+        cycle = b.driver.shuffle(command)
         await asyncio.sleep(2)
         cycle.cancel()
         await asyncio.wait({cycle})
@@ -261,7 +261,7 @@ async def test_a_caller_that_stops_waiting_leaves_the_slot_in_doubt_until_the_re
 
 
 async def _busy(b: ShufflerTestBench) -> Callable[[int], Awaitable[Any]]:
-    cycle = asyncio.create_task(b.driver.shuffle(b.next_id()))
+    cycle = b.driver.shuffle(b.next_id())
     cycle.add_done_callback(lambda done: done.cancelled() or done.exception())
     await asyncio.sleep(2)
     return b.driver.eject

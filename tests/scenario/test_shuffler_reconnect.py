@@ -44,7 +44,7 @@ INSTANTS: Final = [0.05, 6.0, 14.0, 20.0]
 async def lose(b: ShufflerTestBench, fault: str, after: float) -> int:
     """Inject a fault in mid-cycle; return the cycle's command when link and outcome are lost."""
     command = b.next_id()
-    cycle = asyncio.create_task(b.driver.shuffle(command))
+    cycle = b.driver.shuffle(command)
     await until_moving(b)
     await asyncio.sleep(after)
     reported = len(b.events)
@@ -205,7 +205,7 @@ async def test_a_board_that_is_changed_at_run_time_never_reports_again(
 async def test_a_burst_of_garbage_costs_nothing_but_its_own_bytes(seed: int, rung: str, size: int) -> None:
     async with shuffler_bench(seed, rung) as b:
         command = b.next_id()
-        cycle = asyncio.create_task(b.driver.shuffle(command))
+        cycle = b.driver.shuffle(command)
         await until_moving(b)
         for _ in range(4):
             await asyncio.sleep(2)

@@ -156,7 +156,7 @@ async def test_clearing_that_is_broken_off_can_be_begun_again(seed: int, rung: s
         await jam(b, m.Segment.LIFT, card=40)
         b.inject("clear_path")
         command = b.next_id()
-        clearing = asyncio.create_task(b.driver.clear_jam(command))
+        clearing = b.driver.clear_jam(command)
         await until_moving(b)
         await asyncio.sleep(2)
         if what == "stop":
@@ -189,7 +189,7 @@ async def test_a_gate_or_a_test_that_is_stopped_fails_alone_and_touches_no_other
     async with shuffler_bench(seed, rung) as b:
         cycle = (await run_command(b, b.driver.shuffle)).command
         command = b.next_id()
-        doing = asyncio.create_task(getattr(b.driver, method)(command))
+        doing = asyncio.ensure_future(getattr(b.driver, method)(command))
         await until_true(lambda: b.machine.board.memory.recall(command).outcome is Outcome.RUNNING)
         if by_door:
             b.inject("door")

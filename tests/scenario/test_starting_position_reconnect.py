@@ -133,7 +133,7 @@ async def test_a_draw_in_doubt_has_one_number_or_none_and_is_never_drawn_again(
 ) -> None:
     async with rng_bench(seed, rung) as b:
         command = b.next_id()
-        draw = asyncio.create_task(b.driver.draw(command))
+        draw = b.driver.draw(command)
         await until_true(lambda: b.machine.firmware.state is rng.State.DRAWING)
         await lost(b, fault)
         with pytest.raises(OutcomeUnknown):
@@ -162,7 +162,7 @@ async def test_a_draw_in_doubt_has_one_number_or_none_and_is_never_drawn_again(
 async def test_a_self_test_in_doubt_is_asked_about(seed: int, rung: str, kind: str, fault: str) -> None:
     async with BENCHES[kind](seed, rung) as b:
         command = b.next_id()
-        test = asyncio.create_task(b.driver.self_test(command))
+        test = b.driver.self_test(command)
         await until_true(lambda: b.machine.firmware.state.name == "TESTING")
         await lost(b, fault)
         with pytest.raises(OutcomeUnknown):

@@ -9,10 +9,10 @@ from devices.service import FAULTED, IN_SERVICE, UNVERIFIED
 from devices.shuffler.messages import Mode
 from simulators.world.table import TRAY
 from table_controller.cli.commands.status import status_lines
-from table_controller.host.status import status_of
 from table_controller.panel.devices import devices
 from table_controller.panel.labels import machine_name
 from table_controller.panel.panel import Panel
+from table_controller.picture.types import picture_in
 from table_controller.uplink.state_messages import describe_state
 from tests.support.box.boxes import DirectClient
 from tests.support.box.panel_threads import run_inline
@@ -61,8 +61,8 @@ async def test_a_machine_that_serves_is_tested_and_serves_again_as_it_was(tmp_pa
             """Return whether each of status, uplink and pages shows test mode."""
             pictures = [panel.live.picture(role) for role in ("dealer", "floorperson", "technician", "sign")]
             return {
-                next(slot.testing for slot in status_of(box).slots if slot.name == SLOT) == 0,
-                any("IN TEST MODE" in line for line in status_lines(status)),
+                next(slot.testing for slot in box.pictures.box().slots if slot.name == SLOT) == 0,
+                any("IN TEST MODE" in line for line in status_lines(picture_in(status))),
                 describe_state(controller.table, None, 1, "now").slots[SLOT].testing,
                 *(machine_name(SLOT) in picture["testing"] for picture in pictures),
             }

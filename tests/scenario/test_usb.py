@@ -41,7 +41,7 @@ pytestmark = pytest.mark.realtime
 async def lose(b: UsbBench, fault: str) -> int:
     """Inject a fault in mid-cycle; return the cycle's command when link and outcome are lost."""
     command = b.next_id()
-    cycle = asyncio.create_task(b.driver.shuffle(command))
+    cycle = b.driver.shuffle(command)
     await until_moving(b)
     b.inject(fault)
     with pytest.raises(OutcomeUnknown):
@@ -126,7 +126,7 @@ async def test_a_power_cut_in_mid_cycle_leaves_a_machine_that_reports_its_count_
 
 async def test_a_stop_stops(seed: int) -> None:
     async with usb_bench(seed, speed=5.0) as b:
-        cycle = asyncio.create_task(b.driver.shuffle(b.next_id()))
+        cycle = b.driver.shuffle(b.next_id())
         await b.until(lambda event: isinstance(event, m.Progress))
         await b.driver.stop(b.next_id())
         with pytest.raises(CommandFailed) as failed:
@@ -173,7 +173,7 @@ async def test_a_server_that_dies_takes_its_devices_with_it(seed: int) -> None:
 @pytest.mark.parametrize("endpoint", ["in", "out"])
 async def test_an_endpoint_that_stalls_is_cleared_and_the_cycle_goes_on(seed: int, endpoint: str) -> None:
     async with usb_bench(seed) as b:
-        cycle = asyncio.create_task(b.driver.shuffle(b.next_id()))
+        cycle = b.driver.shuffle(b.next_id())
         await until_moving(b)
         b.inject(f"usb_stall:endpoint={endpoint}")
         assert (await cycle).outcome is Outcome.DONE

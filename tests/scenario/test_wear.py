@@ -12,8 +12,8 @@ from devices.shoe import messages as sh
 from devices.shuffler import messages as m
 from firmware_bridge.errors import PitboxError
 from firmware_bridge.handshake import Trust
-from simulators.engine.hosts.memory import MemoryHost
 from simulators.engine.machine import approved_firmware
+from simulators.engine.ports.memory import MemoryPort
 from simulators.kinds.models import make_machine
 from table_controller.cli import OK, USAGE, main
 from table_controller.cli.commands.faults import known_faults
@@ -57,7 +57,7 @@ class WearBench:
         self.warnings: list[WearWarning] = []
         self.events: list[Any] = []
         self.book = WearStore(folder)
-        self.slot: AnySlot = Slot(self.name, kind_named(kind), MemoryHost(self.machine).open, trust, self._on_event)
+        self.slot: AnySlot = Slot(self.name, kind_named(kind), MemoryPort(self.machine).open, trust, self._on_event)
         self.watch = WearMonitor({self.name: self.slot.driver}, self.book, self.warnings.append)
         self._command = 0
 
@@ -292,7 +292,7 @@ async def test_a_jam_of_a_running_box_is_in_the_history_with_the_segment_of_its_
 ) -> None:
     table = BoxBench(tmp_path, seed=seed)
     box = await table.start()
-    box.fault_reports = FaultReports(box, tmp_path / "dossiers", threads=False)
+    box.fault_reports = FaultReports(box, tmp_path / "fault-reports", threads=False)
     machine: Any = table.machines["shuffler.1"]
     try:
         machine.inject("jam:segment=lift,card=9")

@@ -10,7 +10,7 @@ from table_controller.journal import former_names as fn
 from table_controller.journal import reader
 from table_controller.journal import records as rec
 from table_controller.journal.chain import SNAPSHOT, ZERO_HEAD, chain_records, snapshot_digest
-from table_controller.journal.copy import Mirror
+from table_controller.journal.copy import CopyWriter
 from table_controller.journal.segment import SegmentPlace, SnapshotRecord, StoredSnapshot
 from tests.support import second_edition as second
 from tools.former_names import extended
@@ -106,10 +106,10 @@ def renamed_journal(source: Path, target: Path, table: fn.Table) -> Path:
         entry = (record.kind, record.wall_ns, record.mono_ns, record.boot, content)
         records += chain_records(last, record.seq, [entry])
     target.mkdir()
-    mirror = Mirror(target)
-    mirror.append(SegmentPlace(reader.first_place(source).journal, 1, 1, ZERO_HEAD, 1), records, snapshots)
-    mirror.read_back(1)
-    mirror.close()
+    writer = CopyWriter(target)
+    writer.append(SegmentPlace(reader.first_place(source).journal, 1, 1, ZERO_HEAD, 1), records, snapshots)
+    writer.read_back(1)
+    writer.close()
     return target
 
 

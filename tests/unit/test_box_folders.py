@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from table_controller.config import TableConfig, load_config
 from table_controller.host.box_folders import box_notices, drop_in, folders_of, limits_of, unit_name, why_closed
-from table_controller.host.surroundings import retiring_notices
+from table_controller.host.notice_checks import retiring_notices
 from table_controller.journal.store import Policy, Store
 from tests.support.box.configs import write_saigon_config
 from tests.support.box.small_disk import remount, small_disk

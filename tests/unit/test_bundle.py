@@ -83,7 +83,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, PlantedSecr
     _people(data / "people.json", secrets)
     _journal(data / "journal", secrets)
     _captures(data, secrets)
-    _dossiers(data / "dossiers", secrets)
+    _fault_reports(data / "fault-reports", secrets)
     _wear(data / WEAR_FOLDER, secrets)
     # Stray files: a copy of a key, notes, an export, a core file, a name that is itself a secret.
     (data / "shuffler.1.key.bak").write_text(secrets.key.hex())
@@ -175,7 +175,7 @@ def _captures(data: Path, secrets: PlantedSecrets) -> None:
     (data / "captures" / "theirs.pcapng").write_bytes(raw)
 
 
-def _dossiers(folder: Path, secrets: PlantedSecrets) -> None:
+def _fault_reports(folder: Path, secrets: PlantedSecrets) -> None:
     frames = tuple(FrameAtFault(n, False, _frame(payload)) for n, payload in enumerate(_payloads(secrets)))
     good = FaultReport(
         at_ns=5,
@@ -241,9 +241,9 @@ def test_it_holds_the_useful_files_and_a_correct_manifest(
     names = {entry["name"] for entry in manifest["files"]}
     assert names >= {
         "configuration.json", "doctor.json", "history.json", "software.json", "journal/machines.jsonl",
-        "wear/SN-shuffler.json", "dossiers/000001.json", "captures/01.pcapng", "captures/02.pcapng",
+        "wear/SN-shuffler.json", "fault-reports/000001.json", "captures/01.pcapng", "captures/02.pcapng",
     }  # fmt: skip
-    assert "dossiers/000002.json" not in names
+    assert "fault-reports/000002.json" not in names
     assert any("fault report 2" in line for line in manifest["left_out"])
     steps = [json.loads(line) for line in members["pitbox-bundle/journal/machines.jsonl"].splitlines()]
     assert any(step.get("event", {}).get("type") == "ShuffleFailed" for step in steps)

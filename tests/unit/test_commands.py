@@ -33,6 +33,7 @@ from tests.support.wire.links import (
     BenchQuestion,
     FrameFate,
     LinkPair,
+    actuate,
     outcome_of,
     settle,
 )
@@ -62,7 +63,7 @@ class CommandBench:
 
     def move(self, command: int = 7) -> asyncio.Task[Settled]:
         """Begin an actuation."""
-        return asyncio.ensure_future(self.commands.actuate(self.pair.host, BenchMove(command), command))
+        return actuate(self.commands, self.pair.host, BenchMove(command), command)
 
     async def end_of(self, command: int = 7) -> Any:
         """Run an actuation to its end."""
@@ -188,7 +189,7 @@ async def test_a_command_that_never_left_the_queue_certainly_had_no_effect() -> 
 async def test_a_command_that_finds_no_room_certainly_had_no_effect() -> None:
     bench = CommandBench()
     asked = bench.pair.fill_window(WINDOW + QUEUE_LIMIT)
-    task = bench.commands.actuate(bench.pair.host, BenchMove(7), 7)
+    task = actuate(bench.commands, bench.pair.host, BenchMove(7), 7)
     with pytest.raises(QueueFull):
         await task
     for waiter in asked:
@@ -202,7 +203,7 @@ async def test_a_queued_command_that_a_stop_overtakes_certainly_had_no_effect() 
     asked = bench.pair.fill_window(WINDOW)
     task = bench.move()
     await settle()
-    stop = asyncio.ensure_future(bench.commands.actuate(bench.pair.host, BenchHalt(8), 8, urgent=True))
+    stop = actuate(bench.commands, bench.pair.host, BenchHalt(8), 8, urgent=True)
     await settle()
     bench.pair.device_port.fate = lambda _: FrameFate.DELIVER
     assert isinstance(await outcome_of(task), Revoked)
@@ -313,7 +314,7 @@ async def test_the_same_id_twice_at_once_is_a_mistake_that_shows() -> None:
     first = bench.move(7)
     await asyncio.sleep(0)
     with pytest.raises(AssertionError):
-        await bench.commands.actuate(bench.pair.host, BenchMove(7), 7)
+        await actuate(bench.commands, bench.pair.host, BenchMove(7), 7)
     assert (await first).outcome is Outcome.DONE
 
 

@@ -14,8 +14,8 @@ from table_controller.diagnosis.measurements import pulses
 from tests.support.box.fault_reports import STUCK, currents, edges, levels, shuffler_report, times
 
 
-def first(dossier: d.FaultReport) -> CauseKind:
-    return diagnose(dossier).causes[0].why
+def first(report: d.FaultReport) -> CauseKind:
+    return diagnose(report).causes[0].why
 
 
 def test_a_motor_that_works_against_something_is_a_card_that_sticks() -> None:

@@ -20,12 +20,12 @@ from table_controller.cli.commands.doctor import wear_lines
 from table_controller.config import load_config
 from table_controller.controller.clock import KernelClock
 from table_controller.diagnosis.drift import Wear, Window
-from table_controller.host.status import LinkStatus
 from table_controller.journal.copy import Copy, begin_copy
-from table_controller.maintenance.doctor import computer, machines, ports, surroundings, usb_ports
+from table_controller.maintenance.doctor import computer, machines, notices, ports, usb_ports
 from table_controller.maintenance.doctor.check_result import FAIL, OK, WARN, CheckResult, exit_code
 from table_controller.maintenance.doctor.machines import BoxProbe, SlotProbe
 from table_controller.maintenance.wear import WEAR_FOLDER, WearStore
+from table_controller.picture.types import LinkPicture
 from tests.support.box.configs import write_saigon_config
 from tests.support.box.journals import entries, open_journal
 
@@ -110,14 +110,14 @@ def test_network_ports_and_broker_are_tried_by_connecting_only(tmp_path: Path) -
     with listener() as number:
         assert ports.check_port_of_slot("shoe.1", f"socket://127.0.0.1:{number}", None).state == OK
         with_broker = load_config(table(tmp_path / "a", f'[mqtt]\nhost = "127.0.0.1"\nport = {number}\n'))
-        assert surroundings.check_broker(with_broker)[0].state == OK
+        assert notices.check_broker(with_broker)[0].state == OK
     assert ports.check_port_of_slot("shoe.1", f"rfc2217://127.0.0.1:{number}", None).state == FAIL
-    assert surroundings.check_broker(with_broker)[0].state == WARN
-    assert "the table plays on" in surroundings.check_broker(with_broker)[0].do
+    assert notices.check_broker(with_broker)[0].state == WARN
+    assert "the table plays on" in notices.check_broker(with_broker)[0].do
 
 
 def test_no_broker_is_no_fault(config: TableConfig) -> None:
-    assert surroundings.check_broker(config)[0].state == OK
+    assert notices.check_broker(config)[0].state == OK
 
 
 class Usb:
@@ -219,7 +219,7 @@ def test_a_kind_without_approved_firmware_fails(config: TableConfig) -> None:
 
 
 def test_slots_show_firmware_faults_absence_and_bad_links(config: TableConfig) -> None:
-    good = LinkStatus(2_000, 10_000, 9_000, 0, 0, 0, 0)
+    good = LinkPicture(2_000, 10_000, 9_000, 0, 0, 0, 0)
     fine = SlotProbe("shuffler.1", "in_service", "SN-shuffler", "sim-1.0", link=good)
     states = {line.what: line.state for line in machines.slot_lines(config, [fine])}
     assert states == {"link of shuffler.1": OK, "machines": OK, "firmware": OK}
@@ -228,9 +228,9 @@ def test_slots_show_firmware_faults_absence_and_bad_links(config: TableConfig) -
         (SlotProbe("shuffler.1", "absent", code="PB-111", cause="not plugged in"), "shuffler.1", FAIL),
         (SlotProbe("shuffler.1", "faulted", "SN", "sim-1.0"), "shuffler.1", FAIL),
         (SlotProbe("shuffler.1", "unverified", "SN", "sim-1.0"), "shuffler.1", WARN),
-        (msgspec.structs.replace(fine, link=LinkStatus(2_000, 1_000, 900, 20, 0, 0, 0)), "link of shuffler.1", WARN),
-        (msgspec.structs.replace(fine, link=LinkStatus(2_000, 1_000, 900, 0, 0, 90, 0)), "link of shuffler.1", FAIL),
-        (msgspec.structs.replace(fine, link=LinkStatus(90_000, 1_000, 900, 0, 0, 0, 0)), "link of shuffler.1", WARN),
+        (msgspec.structs.replace(fine, link=LinkPicture(2_000, 1_000, 900, 20, 0, 0, 0)), "link of shuffler.1", WARN),
+        (msgspec.structs.replace(fine, link=LinkPicture(2_000, 1_000, 900, 0, 0, 90, 0)), "link of shuffler.1", FAIL),
+        (msgspec.structs.replace(fine, link=LinkPicture(90_000, 1_000, 900, 0, 0, 0, 0)), "link of shuffler.1", WARN),
     ):
         line = next(each for each in machines.slot_lines(config, [slot]) if each.what == what)
         assert line.state == state, line
@@ -238,7 +238,7 @@ def test_slots_show_firmware_faults_absence_and_bad_links(config: TableConfig) -
 
 
 def test_a_few_frames_do_not_rate_a_line(config: TableConfig) -> None:
-    slot = SlotProbe("shuffler.1", "in_service", "SN", "sim-1.0", link=LinkStatus(2_000, 4, 4, 2, 0, 1, 9))
+    slot = SlotProbe("shuffler.1", "in_service", "SN", "sim-1.0", link=LinkPicture(2_000, 4, 4, 2, 0, 1, 9))
     line = next(each for each in machines.slot_lines(config, [slot]) if each.what == "link of shuffler.1")
     assert line.state == OK
 

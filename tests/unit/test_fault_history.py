@@ -246,7 +246,7 @@ def test_a_real_evening_is_listed_with_its_jams(data: Path, capsys: pytest.Captu
 def test_a_fault_report_next_to_the_journal_gives_the_segment(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["faults", "--data", str(data), "--json"])
     first = json.loads(capsys.readouterr().out)["faults"][0]
-    dossier = FaultReport(
+    report = FaultReport(
         at_ns=first["at_ns"] + 1000,
         machine=MachineIdentity(slot=first["slot"], kind="shuffler"),
         account=CardAccount(),
@@ -255,9 +255,9 @@ def test_a_fault_report_next_to_the_journal_gives_the_segment(data: Path, capsys
             Level(name, False, 900, 500) for name in ("intake", "feed", "bridge", "lift", "exit", "stack", "gate")
         ),
     )
-    folder = data / "dossiers"
+    folder = data / "fault-reports"
     try:
-        FaultReportStore(folder).add(dossier)
+        FaultReportStore(folder).add(report)
         (folder / "000002.json").write_text("{ damaged")
         assert main(["faults", "--data", str(data), "--json"]) == OK
         output = json.loads(capsys.readouterr().out)["faults"][0]

@@ -20,11 +20,11 @@ FAULT = shuffler_report("jam", "lift", complete=False)
 
 
 def test_fault_reports_are_numbered_from_one_and_read_back_unchanged(tmp_path: Path) -> None:
-    kept = st.FaultReportStore(tmp_path / "dossiers")
+    kept = st.FaultReportStore(tmp_path / "fault-reports")
     assert [kept.add(FAULT) for _ in range(3)] == [1, 2, 3]
-    assert st.numbers(tmp_path / "dossiers") == [1, 2, 3]
-    assert st.read(tmp_path / "dossiers", 2) == msgspec.structs.replace(FAULT, number=2)
-    assert st.FaultReportStore(tmp_path / "dossiers").add(FAULT) == 4, "another start goes on counting"
+    assert st.numbers(tmp_path / "fault-reports") == [1, 2, 3]
+    assert st.read(tmp_path / "fault-reports", 2) == msgspec.structs.replace(FAULT, number=2)
+    assert st.FaultReportStore(tmp_path / "fault-reports").add(FAULT) == 4, "another start goes on counting"
 
 
 def test_the_next_fault_never_overwrites_an_existing_report(tmp_path: Path) -> None:

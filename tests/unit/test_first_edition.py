@@ -1,4 +1,4 @@
-"""Files of the first edition are verified, shown and upgraded: journal, export, fault reports, capture."""
+"""Files of the first version are verified, shown and upgraded: journal, export, fault reports, capture."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ import pytest
 from firmware_bridge.capture import read_capture
 from firmware_bridge.errors import VersionsDiffer
 from table_controller.cli import OK, main
+from table_controller.cli.commands.faults import known_faults
 from table_controller.config import load_config
+from table_controller.diagnosis import fault_report_store
+from table_controller.host.data_folder import DataFolder
 from table_controller.journal import records as rec
 from table_controller.journal.accounts import read_money_book
 from table_controller.journal.migrations import FIRST_EDITION, state_schema
@@ -74,6 +77,28 @@ def test_its_fault_report_is_shown_and_its_steps_replayed(tmp_path: Path, capsys
     output = printed(capsys, "fault", "1", "--folder", folder)
     assert "☑ return" in output
     assert "returns it to service" in output
+
+
+def test_its_folder_of_fault_reports_is_read_and_gets_its_present_name_at_the_first_start(tmp_path: Path) -> None:
+    first.copied("box/dossiers", tmp_path).rename(tmp_path / "dossiers")
+    reported = known_faults(tmp_path)
+    assert [fault.number for fault in reported] == ["1"]
+    data = DataFolder(tmp_path)
+    try:
+        assert data.fault_reports == tmp_path / "fault-reports"
+        assert fault_report_store.is_pinned(data.fault_reports, 1)
+        assert len(fault_report_store.steps_of(data.fault_reports, 1)) > 8
+    finally:
+        data.close()
+    assert known_faults(tmp_path) == reported
+    assert not (tmp_path / "dossiers").exists()
+
+
+def test_its_journal_shows_the_notes_of_the_return_to_service(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(first.copied("box/journal", tmp_path))
+    assert "dossier 1: " in printed(capsys, "journal", "tail", "-n", "9999", folder)
 
 
 def test_its_capture_is_read() -> None:
@@ -166,13 +191,13 @@ async def test_the_box_of_this_version_starts_on_its_journal_and_fault_reports(t
     snapshot = reader.latest_snapshot(folder)
     assert snapshot is not None
     bench.disk.snapshots, bench.disk.version = [snapshot], rec.VERSION
-    dossiers = first.copied("box/dossiers", tmp_path)
+    fault_reports = first.copied("box/dossiers", tmp_path)
     box = await bench.start()
     try:
         assert box.cause is None, box.cause
         (migration,) = [record for record in bench.records() if record.kind == rec.MIGRATION]
         assert rec.decode_migration(migration.body).name == "second_edition"
-        box.fault_reports = FaultReports(box, dossiers, threads=False)
+        box.fault_reports = FaultReports(box, fault_reports, threads=False)
         assert box.running_controller().table.state.money.book.meters.current == 10_000_000_000
     finally:
         await box.stop()

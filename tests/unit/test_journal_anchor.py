@@ -76,7 +76,7 @@ def test_files_left_by_a_box_prove_a_former_journal_without_an_anchor(data: Path
         (data / name).touch()
     assert not former_files(data)
     anchor.check_anchor(data, data / "journal", None, former_files(data))
-    for name in ("dossiers", "revoked.json", "uplink.cursor"):
+    for name in ("fault-reports", "dossiers", "revoked.json", "uplink.cursor"):
         (data / name).touch()
         with pytest.raises(JournalGone, match=rf"{name} shows that this box had one; mount its disk"):
             anchor.check_anchor(data, data / "journal", None, former_files(data))

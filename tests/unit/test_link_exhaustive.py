@@ -23,6 +23,7 @@ from tests.support.wire.links import (
     BenchQuestion,
     FrameFate,
     LinkPair,
+    actuate,
     outcome_of,
     taking_turns,
 )
@@ -54,7 +55,7 @@ class Exchange:
         """Run the exchange; return the two replies and the command's end, or the errors in their place."""
         pair = self.pair
         asked = [pair.ask(1, 0.3), pair.ask(2, 0.3)]
-        moved = asyncio.ensure_future(self.commands.actuate(pair.host, BenchMove(COMMAND), COMMAND))
+        moved = actuate(self.commands, pair.host, BenchMove(COMMAND), COMMAND)
         pair.far.send_event(BenchEvent(1))
         pair.far.send_event(BenchEvent(2))
         async with asyncio.timeout(LONG_ENOUGH):

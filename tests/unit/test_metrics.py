@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from firmware_bridge.errors import ReplayDiffers
 from table_controller.host.certificates import Certificate
 from table_controller.host.metrics import metrics_text
-from table_controller.host.status import status_of
-from table_controller.host.surroundings import UplinkStatus
+from table_controller.host.notice_watch import UplinkStatus
 from table_controller.panel.metrics import EventCounters, counters_text
 from tests.support.box.boxes import BoxTestBench
 
@@ -43,7 +42,7 @@ async def test_the_page_matches_the_status(tmp_path: Path) -> None:
     bench = BoxTestBench(tmp_path)
     box = await bench.start()
     try:
-        status = status_of(box)
+        status = box.pictures.box()
         read = samples(metrics_text(replace(status, table='a "quoted"\\\nname')))
         assert read['pitbox_phase{phase="running"}'] == 1
         assert read['pitbox_phase{phase="locked"}'] == 0
@@ -63,7 +62,7 @@ async def test_a_locked_box_has_a_page_too(tmp_path: Path) -> None:
     bench.journal_error = ReplayDiffers("record 7")
     box = await bench.start()
     try:
-        read = samples(metrics_text(status_of(box)))
+        read = samples(metrics_text(box.pictures.box()))
         assert read['pitbox_phase{phase="locked"}'] == 1
         assert not [name for name in read if name.startswith(("pitbox_round", "pitbox_meter"))]
     finally:
@@ -75,12 +74,12 @@ async def test_the_page_has_uplink_backlog_and_the_end_of_every_certificate(tmp_
     bench = BoxTestBench(tmp_path)
     box = await bench.start()
     try:
-        read = samples(metrics_text(status_of(box)))
+        read = samples(metrics_text(box.pictures.box()))
         assert read["pitbox_uplink_configured"] == 0
         assert "pitbox_uplink_connected" not in read
-        box.surroundings.uplink = lambda: UplinkStatus(True, acknowledged=7, behind=5)
-        box.surroundings.update_files([Certificate("panel.cert", 'a "b".pem', 0, 86_400)], [])
-        read = samples(metrics_text(status_of(box)))
+        box.notice_watch.uplink = lambda: UplinkStatus(True, acknowledged=7, behind=5)
+        box.notice_watch.update_files([Certificate("panel.cert", 'a "b".pem', 0, 86_400)], [])
+        read = samples(metrics_text(box.pictures.box()))
         assert (read["pitbox_uplink_configured"], read["pitbox_uplink_connected"]) == (1, 1)
         assert (read["pitbox_uplink_behind_records"], read["pitbox_uplink_acknowledged_record"]) == (5, 7)
         expiry = 'pitbox_certificate_expiry_timestamp_seconds{certificate="panel.cert",where="a \\"b\\".pem"}'
@@ -95,9 +94,9 @@ async def test_docs_list_every_metric_with_its_meaning(tmp_path: Path) -> None:
     bench = BoxTestBench(tmp_path)
     box = await bench.start()
     try:
-        box.surroundings.uplink = lambda: UplinkStatus(True)
-        box.surroundings.update_files([Certificate("panel.cert", "panel.pem", 0, 86_400)], [])
-        page = metrics_text(status_of(box)) + counters_text(EventCounters(), 0)
+        box.notice_watch.uplink = lambda: UplinkStatus(True)
+        box.notice_watch.update_files([Certificate("panel.cert", "panel.pem", 0, 86_400)], [])
+        page = metrics_text(box.pictures.box()) + counters_text(EventCounters(), 0)
     finally:
         await box.stop()
         bench.close()

@@ -241,12 +241,12 @@ def without(bench: BoxTestBench, serials: set[str]) -> Any:
     from dataclasses import replace
 
     from simulators.casino.device_bench import trust_for
-    from simulators.engine.hosts.memory import MemoryHost
+    from simulators.engine.ports.memory import MemoryPort
     from simulators.kinds.models import make_machine
 
     new = make_machine("shoe", "shoe.1", seed=77, speed=20.0, world=bench.machines["shoe.1"].world)
     assert {bench.machines["shoe.1"].key.serial} == serials
-    bench.machines["shoe.1"], bench.hosts["shoe.1"] = new, MemoryHost(new)
+    bench.machines["shoe.1"], bench.ports["shoe.1"] = new, MemoryPort(new)
     places = tuple(replace(p, trust=trust_for(new)) if p.name == "shoe.1" else p for p in bench.plan.slots)
     return replace(bench.plan, slots=places)
 

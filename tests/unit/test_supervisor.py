@@ -13,8 +13,8 @@ from devices.kinds import SHUFFLER
 from firmware_bridge import errors as er
 from firmware_bridge.handshake import Trust
 from firmware_bridge.supervisor import LinkPhase, Supervisor
-from simulators.engine.hosts.memory import MemoryHost
 from simulators.engine.machine import approved_firmware
+from simulators.engine.ports.memory import MemoryPort
 from simulators.kinds.shuffler.machine import SimulatedShuffler
 from tests.support.wire.handshakes import is_answered
 from tests.support.wire.links import settle, timers
@@ -292,7 +292,7 @@ async def test_the_owner_is_notified_once_that_a_link_is_up_and_once_that_it_is_
 
 async def test_a_reboot_is_a_short_absence(seed: int) -> None:
     machine = SimulatedShuffler(seed=seed)
-    host = MemoryHost(machine)
+    host = MemoryPort(machine)
     rig = SupervisedLink()
     trust = Trust("shuffler", {machine.key.serial: machine.key}, frozenset([approved_firmware("shuffler")]))
     supervisor = Supervisor(machine.slot, host.open, trust, SHUFFLER.decoder, rig)
@@ -316,7 +316,7 @@ async def test_a_reboot_is_a_short_absence(seed: int) -> None:
 
 async def test_two_supervisors_at_one_port_share_it_one_after_the_other(seed: int) -> None:
     machine = SimulatedShuffler(seed=seed)
-    host = MemoryHost(machine)
+    host = MemoryPort(machine)
     trust = Trust("shuffler", {machine.key.serial: machine.key}, frozenset([approved_firmware("shuffler")]))
     owners = [SupervisedLink(), SupervisedLink()]
     one, other = (Supervisor(machine.slot, host.open, trust, SHUFFLER.decoder, owner) for owner in owners)
@@ -336,7 +336,7 @@ async def test_two_supervisors_at_one_port_share_it_one_after_the_other(seed: in
 @pytest.mark.parametrize(("fault", "error"), [("wrong_key", er.WrongKey), ("rogue_firmware", er.FirmwareNotApproved)])
 async def test_a_device_that_is_not_trusted_is_never_up(seed: int, fault: str, error: type[er.TrustError]) -> None:
     machine = SimulatedShuffler(seed=seed)
-    host = MemoryHost(machine)
+    host = MemoryPort(machine)
     rig = SupervisedLink()
     trust = Trust("shuffler", {machine.key.serial: machine.key}, frozenset([approved_firmware("shuffler")]))
     machine.inject(fault)

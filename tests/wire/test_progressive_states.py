@@ -145,7 +145,7 @@ async def bring_sensor_to(s: AnyBench, row: str) -> asyncio.Task[Any] | None:
         s.inject("interference")
         s.inject("interference:noise=0")  # quiet again, but a self-test must confirm it
     elif row == "testing":
-        testing = asyncio.create_task(SENSOR_COMMANDS["SelfTest"](s))
+        testing: asyncio.Task[Any] = SENSOR_COMMANDS["SelfTest"](s)
         await asyncio.sleep(0.1)
         return testing
     if row in ("awaiting", "placed", "locked", "locked, bet", "unlocked"):
@@ -246,7 +246,7 @@ async def test_every_state_of_a_keypad_refuses_what_its_page_lists(seed: int, ro
         elif row == "asking":
             await PAD_COMMANDS["ask"](s)
         elif row == "testing":
-            running = asyncio.create_task(PAD_COMMANDS["SelfTest"](s))
+            running = PAD_COMMANDS["SelfTest"](s)
             await asyncio.sleep(0.1)
         assert (await s.driver.status()).state.name.lower() == row.partition(",")[0]
         assert await refusal_of(PAD_COMMANDS[name](s)) == PAD_TABLE[row][list(PAD_COMMANDS).index(name)]
@@ -293,7 +293,7 @@ async def test_every_state_of_a_sign_refuses_what_its_page_lists(seed: int, row:
             await SIGN_COMMANDS["Show 1"](s)
             await asyncio.sleep(6 if row == "stale" else 0.1)
         elif row == "testing":
-            running = asyncio.create_task(SIGN_COMMANDS["SelfTest"](s))
+            running = SIGN_COMMANDS["SelfTest"](s)
             await asyncio.sleep(0.1)
         shown = await s.driver.shown()
         assert shown.state.name.lower() == row

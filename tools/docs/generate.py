@@ -37,6 +37,7 @@ from tools.docs import (
     dissector,
     hand_tables,
     money_tables,
+    picture_schema,
     recordings,
     rule_tables,
     uplink_tables,
@@ -379,6 +380,7 @@ FILES: Final[dict[str, Callable[[], str]]] = {
     "docs/demo.svg": recordings.demo_svg,
     "docs/clauses.md": clause_table.page,
     "docs/asyncapi.yaml": asyncapi.text,
+    "docs/picture.schema.json": picture_schema.text,
 }
 
 

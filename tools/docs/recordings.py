@@ -23,8 +23,8 @@ from simulators.casino.device_bench import DeviceBench, ShufflerBench
 from simulators.casino.svg_export import console_to_svg
 from simulators.casino.table import CasinoTable
 from simulators.casino.table_picture import WIDTH
-from simulators.engine.hosts.memory import MemoryHost
 from simulators.engine.machine import approved_firmware
+from simulators.engine.ports.memory import MemoryPort
 from simulators.engine.virtual_time import run_virtual
 from simulators.kinds.shuffler.machine import SimulatedShuffler
 from simulators.mutants import apply_mutant
@@ -51,7 +51,7 @@ def jam_text() -> str:
             if isinstance(event, m.Jam):
                 screen.show_card_path(device.view, 53)
 
-        device = DeviceBench(machine, SHUFFLER, MemoryHost(machine).open, on_event=show)
+        device = DeviceBench(machine, SHUFFLER, MemoryPort(machine).open, on_event=show)
         device.inject("jam:segment=lift,card=27")
         device.supervisor.start()
         await device.driver.ready()
@@ -74,7 +74,7 @@ def conform_text() -> str:
         )
         profile, _ = kind_chapter(machine.kind)
         bench = ConformanceBench(
-            MemoryHost(machine).open, trust, SHUFFLER, profile, NoOperator(), count(1).__next__, Random(7).randbytes
+            MemoryPort(machine).open, trust, SHUFFLER, profile, NoOperator(), count(1).__next__, Random(7).randbytes
         )
         await bench.open()
         run = Runner(bench, select_requirements(requirements_of(machine.kind), ["FR-03", "FR-04", "FR-05"]))

@@ -68,10 +68,10 @@ def measure(
     verdicts: list[CaseVerdict] = []
     unseen: list[Case] = []
     for outcome in outcomes:
-        if outcome.dossier is None:
+        if outcome.report is None:
             unseen.append(outcome.case)
         else:
-            verdicts.append(judge(outcome, by(outcome.dossier)))
+            verdicts.append(judge(outcome, by(outcome.report)))
     return verdicts, unseen
 
 
@@ -148,33 +148,33 @@ def fit(outcomes: Iterable[CaseOutcome]) -> dict[str, Split]:
             (splits[name].above if above else splits[name].below).append(reading)
 
     for outcome in outcomes:
-        dossier, fault = outcome.dossier, outcome.case.fault
-        segment = dossier.halt.segment if dossier else None
-        if dossier is None:
+        report, fault = outcome.report, outcome.case.fault
+        segment = report.halt.segment if report else None
+        if report is None:
             continue
-        r = Measurements(dossier, Thresholds())
-        if r.path.legs[1].gives_up and dossier.halt.leg == 1 and fault != "wear":
+        r = Measurements(report, Thresholds())
+        if r.path.legs[1].gives_up and report.halt.leg == 1 and fault != "wear":
             slips = fault == "slip" and outcome.case.segment == "unload"
             note("late", r.lately("unload") if slips or fault != "slip" else None, slips)
         if segment is None:
             continue
         stretch = r.leg.stretches[r.leg.index_of(segment)]
-        if dossier.halt.what == "jam" and not r.by_hand:
-            note("strain", dossier.current(stretch.motor), fault in ("jam", "bent", "foreign", "seized"))
-            note("stall", dossier.current(stretch.motor) if fault == "seized" else None, True)
+        if report.halt.what == "jam" and not r.by_hand:
+            note("strain", report.current(stretch.motor), fault in ("jam", "bent", "foreign", "seized"))
+            note("stall", report.current(stretch.motor) if fault == "seized" else None, True)
             if fault in ("jam", "bent"):
                 note("slow", r.slowness(segment), fault == "bent")
             if fault in ("wear", "slip", "hasty") and r.skipped(segment) is None:
                 note("hasty", r.waited(segment), fault != "hasty")
                 note("drift", None if fault == "slip" else r.drifted(segment), fault == "wear")
-        for level in dossier.levels:
+        for level in report.levels:
             if fault == "dust" and level.blocked and level.sensor not in ("intake", "well", "gate", "slot"):
                 note(
                     "dim",
                     level.level,
                     level.sensor == {"unload": "exit"}.get(outcome.case.segment, outcome.case.segment),
                 )
-        if dossier.halt.what == "double_feed" and stretch.sensor and not r.by_hand:
+        if report.halt.what == "double_feed" and stretch.sensor and not r.by_hand:
             pulse, transit = r.pulse(stretch.sensor), r.transit(segment)
             if pulse and transit and fault in ("double", "wear"):
                 note("long", pulse / transit, fault == "double")
@@ -229,13 +229,13 @@ def main() -> int:
 
 def _one(case: Case) -> int:
     outcome = happen(case)
-    if outcome.dossier is None:
+    if outcome.report is None:
         print("the machine detected nothing")
         return 1
-    frames = len(outcome.dossier.frames)
-    print(encode(msgspec.structs.replace(outcome.dossier, frames=())).decode())
+    frames = len(outcome.report.frames)
+    print(encode(msgspec.structs.replace(outcome.report, frames=())).decode())
     print(f"and {frames} frames\n{outcome.truth}")
-    diagnosis = diagnose(outcome.dossier)
+    diagnosis = diagnose(outcome.report)
     print(diagnosis.where, diagnosis.cards, *diagnosis.causes, sep="\n")
     print(judge(outcome, diagnosis))
     return 0

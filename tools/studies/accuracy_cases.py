@@ -41,10 +41,10 @@ class CaseTruth(NamedTuple):
 
 
 class CaseOutcome(NamedTuple):
-    """The result of a case. `dossier` is None if the machine detected nothing."""
+    """The result of a case. `report` is None if the machine detected nothing."""
 
     case: Case
-    dossier: FaultReport | None
+    report: FaultReport | None
     truth: CaseTruth
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.kinds import SHOE, SHUFFLER
 from firmware_bridge.errors import PitboxError
 from simulators.casino.device_bench import DeviceBench
-from simulators.engine.hosts.memory import MemoryHost
+from simulators.engine.ports.memory import MemoryPort
 from simulators.engine.virtual_time import run_virtual
 from simulators.kinds.shoe.machine import SimulatedManualShoe, SimulatedShoe
 from simulators.kinds.shuffler.continuous_machine import SimulatedContinuousShuffler
@@ -48,7 +48,7 @@ class _Run:
         machine, kind = _make(case.model, seed)
         self.ring = FrameRing(asyncio.get_running_loop().time)
         self.device: DeviceBench[Any, Any, Any] = DeviceBench(
-            machine, kind, MemoryHost(machine).open, capture=self.ring, on_event=self._on_event
+            machine, kind, MemoryPort(machine).open, capture=self.ring, on_event=self._on_event
         )
         self.freezer = FaultRecorder(
             machine.slot, kind, self.device.driver, self.ring, facts=lambda: {"expected": CARDS}, wall_ns=lambda: 0
@@ -143,8 +143,8 @@ async def _happen(case: Case) -> CaseOutcome:
         await _SCRIPTS[case.model](run)
         await run.freezer.close()
         truth = run.truth or run.look()
-        dossier = run.freezer.reports[-1] if run.freezer.reports else None
-        return CaseOutcome(case, dossier, truth)
+        report = run.freezer.reports[-1] if run.freezer.reports else None
+        return CaseOutcome(case, report, truth)
     finally:
         await run.freezer.close()
         await run.device.close()

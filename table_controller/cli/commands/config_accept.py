@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the differences, authenticate both people, then record the change. Refused while a box runs."""
     from table_controller.config import default_path, load_config
     from table_controller.host.data_folder import DataFolder
-    from table_controller.maintenance.device_change import accept_changes, changes_to_accept
+    from table_controller.maintenance.device_acceptance import accept_changes, changes_to_accept
     from table_controller.table.events import Person
 
     named_ids = named_signers(args, _PEOPLE, _WHAT)

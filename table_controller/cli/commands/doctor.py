@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 
 def check_all(path: Path, *, full: bool, bench: bool) -> Iterator[CheckResult]:
     """Run the checks one by one; yield the line of each as soon as it is known."""
-    from table_controller.maintenance.doctor import computer, machines, ports, surroundings
+    from table_controller.maintenance.doctor import computer, machines, notices, ports
 
     examined = examine(path)
     for problem in examined.problems:
@@ -78,8 +78,8 @@ def check_all(path: Path, *, full: bool, bench: bool) -> Iterator[CheckResult]:
                        "start the box: only it may use an enrolled key")  # fmt: skip
     yield from computer.check_computer(config, whole=full)
     yield from wear_lines(config)
-    yield from surroundings.check_broker(config)
-    yield from surroundings.check_surroundings(config)
+    yield from notices.check_broker(config)
+    yield from notices.check_notices(config)
 
 
 def wear_lines(config: TableConfig) -> Iterator[CheckResult]:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from table_controller.diagnosis.return_steps import ReturnEvent
 
 HELP = "diagnose a fault from its report: rule, place, cards, causes, steps of the return to service (also: jam)"
-EXAMPLE = "pitbox fault 12 --folder /var/lib/pitbox/dossiers"
-DEFAULT_FOLDER = Path("/var/lib/pitbox/dossiers")
+EXAMPLE = "pitbox fault 12 --folder /var/lib/pitbox/fault-reports"
+DEFAULT_DATA = Path("/var/lib/pitbox")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,13 +73,13 @@ def run(args: argparse.Namespace) -> int:
     number = numbers[-1] if args.id is None else args.id
     if args.step is not None or args.order is not None:
         _tick(args, folder, number)
-    dossier = fault_report_store.read(folder, number)
+    report = fault_report_store.read(folder, number)
     from table_controller.diagnosis.causes import diagnose
 
-    diagnosis = diagnose(dossier)
+    diagnosis = diagnose(report)
     if args.json:
-        return _json(dossier, diagnosis)
-    _print(dossier, diagnosis, fault_report_store.steps_of(folder, number))
+        return _json(report, diagnosis)
+    _print(report, diagnosis, fault_report_store.steps_of(folder, number))
     return OK
 
 
@@ -97,13 +97,11 @@ def _order_slot(args: argparse.Namespace) -> int:
 
 def fault_report_folder(args: argparse.Namespace) -> Path:
     """Return the folder of fault reports: next to the named control socket, as configured, or the default."""
-    if args.socket is None and not args.config.exists():
-        return DEFAULT_FOLDER
-    return (
-        socket_path(args).parent / DEFAULT_FOLDER.name
-        if args.socket is not None
-        else configured_data_folder(args) / DEFAULT_FOLDER.name
-    )
+    if args.socket is not None:
+        data = socket_path(args).parent
+    else:
+        data = configured_data_folder(args) if args.config.exists() else DEFAULT_DATA
+    return fault_report_store.folder_in(data)
 
 
 def _tick(args: argparse.Namespace, folder: Path, number: int) -> None:
@@ -151,44 +149,44 @@ def _list(folder: Path, numbers: list[int]) -> int:
 
     for number in reversed(numbers):
         try:
-            dossier = fault_report_store.read(folder, number)
+            report = fault_report_store.read(folder, number)
         except BadFaultReport as error:
             print(f"fault report {number}  unreadable: {error}")
         else:
-            diagnosis = diagnose(dossier)
+            diagnosis = diagnose(report)
             whose = "for the table" if diagnosis.staff else "for a technician"
-            print(f"{heading(dossier)}  {diagnosis.causes[0].why.value}, {whose}")
+            print(f"{heading(report)}  {diagnosis.causes[0].why.value}, {whose}")
     if not numbers:
         print(f"no fault report in {folder}")
     return OK
 
 
-def _json(dossier: FaultReport, diagnosis: Diagnosis) -> int:
+def _json(report: FaultReport, diagnosis: Diagnosis) -> int:
     import msgspec
 
-    data: dict[str, Any] = {"number": dossier.number, "slot": dossier.machine.slot, "at_ns": dossier.at_ns}
+    data: dict[str, Any] = {"number": report.number, "slot": report.machine.slot, "at_ns": report.at_ns}
     sys.stdout.write(
         msgspec.json.format(msgspec.json.encode({**data, "diagnosis": diagnosis}), indent=2).decode() + "\n"
     )
     return OK
 
 
-def _print(dossier: FaultReport, diagnosis: Diagnosis, steps: list[ReturnEvent]) -> None:
+def _print(report: FaultReport, diagnosis: Diagnosis, steps: list[ReturnEvent]) -> None:
     from table_controller.cli.render import fault_text as text
     from table_controller.cli.render.screen import Screen
 
     with Screen() as screen:
-        screen.line(text.heading(dossier), "bold")
-        if not dossier.complete:
+        screen.line(text.heading(report), "bold")
+        if not report.complete:
             screen.line("the machine did not answer after the fault; its own memory is not in this report", "yellow")
-        _section(screen, "by rule", text.rule_lines(dossier))
+        _section(screen, "by rule", text.rule_lines(report))
         screen.line()
-        screen.show(screen.to_text(text.draw_fault(dossier, diagnosis)), last=True)
+        screen.show(screen.to_text(text.draw_fault(report, diagnosis)), last=True)
         _section(screen, "where", text.where_lines(diagnosis))
         _section(screen, "cards", [text.cards_line(diagnosis.cards)])
         _section(screen, "why", text.cause_lines(diagnosis))
         who = "table staff may clear it" if diagnosis.staff else "a technician must clear it"
-        _section(screen, f"return to service: {who}", text.step_lines(dossier, diagnosis, steps))
+        _section(screen, f"return to service: {who}", text.step_lines(report, diagnosis, steps))
 
 
 def _section(screen: Any, title: str, lines: Any) -> None:

@@ -187,17 +187,17 @@ def known_faults(data: Path) -> list[ReportedFault]:
     from table_controller.diagnosis.history import ReportedFault
 
     known = []
-    folder = data / "dossiers"
+    folder = fault_report_store.folder_in(data)
     for number in fault_report_store.numbers(folder):
         try:
-            dossier = fault_report_store.read(folder, number)
+            report = fault_report_store.read(folder, number)
         except BadFaultReport:
             continue
-        diagnosis = diagnose(dossier)
+        diagnosis = diagnose(report)
         segment = " or ".join(diagnosis.where.segments) or ", ".join(diagnosis.where.sensors)
         cause = diagnosis.causes[0].why.value
         known.append(
-            ReportedFault(dossier.machine.slot, dossier.at_ns, segment, cause, str(number), staff=diagnosis.staff)
+            ReportedFault(report.machine.slot, report.at_ns, segment, cause, str(number), staff=diagnosis.staff)
         )
     return known
 

@@ -23,16 +23,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Ask the box and print."""
+    from table_controller.picture.types import picture_in
+
     with connect_box(args) as caller:
-        status = caller.request("status")
-    state = status["state"]
-    if status["cause"] is not None:  # a locked box must not look like an idle one
-        print(f"LOCKED by {status['cause']['code']}: {status['cause']['text']}")
+        box = picture_in(caller.request("status"))
+    if box.cause is not None:  # a locked box must not look like an idle one
+        print(f"LOCKED by {box.cause.code}: {box.cause.text}")
         return LOCKED
-    asked = [] if state is None else [p for p in state["prompts"] if args.role in (None, p["role"])]
+    asked = [] if box.state is None else [p for p in box.state.prompts if args.role in (None, p.role)]
     for prompt in asked:
-        clauses = f"  [{', '.join(prompt['clauses'])}]" if prompt["clauses"] else ""
-        print(f"{prompt['role']}: {prompt_text(prompt)}{clauses}")
+        clauses = f"  [{', '.join(prompt.clauses)}]" if prompt.clauses else ""
+        print(f"{prompt.role}: {prompt_text(prompt)}{clauses}")
     if not asked:
         print("no open prompts" if args.role is None else f"no open prompts for the {args.role}")
     return OK

@@ -27,11 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def background_services(config: TableConfig) -> BackgroundServices:
     """Return the background services of a table; a service that is not configured is not imported."""
-    from table_controller.host.surroundings import TASK_NAME as SURROUNDINGS
-    from table_controller.host.surroundings import watch_surroundings
+    from table_controller.host.notice_watch import TASK_NAME as NOTICES
+    from table_controller.host.notice_watch import watch_notices
     from table_controller.maintenance.wear import monitor_configured_wear
 
-    services: dict[str, Any] = {SURROUNDINGS: watch_surroundings, "wear": monitor_configured_wear}
+    services: dict[str, Any] = {NOTICES: watch_notices, "wear": monitor_configured_wear}
     if config.mqtt is not None:
         from table_controller.uplink.service import TASK, run_uplink
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from table_controller.cli import LOCKED, OK
 from table_controller.cli.box_link import add_box_arguments, connect_box
@@ -11,6 +11,10 @@ from table_controller.cli.box_link import add_box_arguments, connect_box
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
+
+    from table_controller.journal.finding_log import LoggedFinding
+    from table_controller.picture.types import BoxPicture, HoldPicture, MachinePicture, TablePicture
+    from table_controller.table.decisions import Prompt
 
 HELP = "print the state of a running box: round, decks, slots, holds and who may clear them"
 EXAMPLE = "pitbox status --config table.toml"
@@ -29,95 +33,97 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Ask the box and print; the exit code is 7 if the box is locked."""
     with connect_box(args) as caller:
-        status = caller.request("status")
+        answer = caller.request("status")
     if args.json:
         import msgspec
 
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(status), indent=2).decode() + "\n")
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode() + "\n")
     else:
-        print("\n".join(status_lines(status)))
-    return OK if status["cause"] is None else LOCKED
+        from table_controller.picture.types import picture_in
+
+        print("\n".join(status_lines(picture_in(answer))))
+    return OK if answer["cause"] is None else LOCKED
 
 
-def status_lines(status: dict[str, Any]) -> Iterator[str]:
-    """Yield a status as lines of text, the most important first."""
-    software = f"software {status['version']}, start {status['boot']}"
-    yield f"{status['table']} ({status['game']}), {software}: {status['phase']}"
-    if status.get("unverified"):
+def status_lines(box: BoxPicture) -> Iterator[str]:
+    """Yield the picture of a box as lines of text, the most important first."""
+    yield f"{box.table} ({box.game}), software {box.version}, start {box.boot}: {box.phase}"
+    if box.unverified:
         yield "UNVERIFIED: a development table; its software is not approved"
-    if status["cause"] is not None:
-        yield f"LOCKED by {status['cause']['code']}: {status['cause']['text']}"
-        yield f"what to do: pitbox explain {status['cause']['code']}"
-    yield from (f"{what}: {result}" for what, result in status["checks"] if what in _SHOWN_CHECKS)
-    if status["state"] is not None:
-        yield from _table(status, status["state"])
-    for slot in status["slots"]:
-        cause = slot["cause"]
-        why = f"  {cause['code']}: {cause['text']}" if cause and not slot["connected"] else ""
-        deck = f"  holds {slot['deck']}" if slot["deck"] else ""
-        test = "" if slot.get("testing") is None else f"  IN TEST MODE{_fault_report(slot['testing'])}"
-        yield f"  {slot['name']:14s} {slot['state']:22s} {slot['serial']:10s}{deck}{test}{why}"
-    yield status["copy"]["words"]
-    uplink = status.get("uplink")
-    if uplink is not None:
-        connection = "connected" if uplink["connected"] else f"NOT CONNECTED. {uplink['code']}: {uplink['text']}"
-        yield f"The broker has record {uplink['acknowledged']}, {uplink['behind']} to go; {connection}"
-    for notice in status.get("notices", ()):
-        yield f"{'FAILURE' if notice['is_failure'] else 'note'}: {notice['code']} {notice['text']}; {notice['do']}"
-    for task in status["tasks"]:
-        if task["restarts"]:
-            yield f"task {task['name']}: {task['state']}, restarted {task['restarts']} times; {task['error']}"
-        elif task["error"]:
-            yield f"task {task['name']}: {task['error']}"
+    if box.cause is not None:
+        yield f"LOCKED by {box.cause.code}: {box.cause.text}"
+        yield f"what to do: pitbox explain {box.cause.code}"
+    yield from (f"{what}: {result}" for what, result in box.checks if what in _SHOWN_CHECKS)
+    if box.state is not None:
+        yield from _table(box.state, box.dealer)
+    yield from (_machine(machine) for machine in box.slots)
+    yield box.copy.words
+    if box.uplink is not None:
+        connection = "connected" if box.uplink.connected else f"NOT CONNECTED. {box.uplink.code}: {box.uplink.text}"
+        yield f"The broker has record {box.uplink.acknowledged}, {box.uplink.behind} to go; {connection}"
+    for notice in box.notices:
+        yield f"{'FAILURE' if notice.is_failure else 'note'}: {notice.sentence}"
+    for task in box.tasks:
+        if task.restarts:
+            yield f"task {task.name}: {task.state}, restarted {task.restarts} times; {task.error}"
+        elif task.error:
+            yield f"task {task.name}: {task.error}"
 
 
-def _fault_report(number: int) -> str:
-    return f" (fault report {number})" if number else ""
+def _machine(machine: MachinePicture) -> str:
+    cause = machine.cause
+    why = f"  {cause.code}: {cause.text}" if cause and not machine.connected else ""
+    deck = f"  holds {machine.deck}" if machine.deck else ""
+    fault_report = f" (fault report {machine.testing})" if machine.testing else ""
+    test = "" if machine.testing is None else f"  IN TEST MODE{fault_report}"
+    return f"  {machine.name:14s} {machine.state:22s} {machine.serial:10s}{deck}{test}{why}"
 
 
-def _table(status: dict[str, Any], state: dict[str, Any]) -> Iterator[str]:
-    round_ = state["round"]
-    dealer = f"dealer {status['dealer']}" if status["dealer"] else "no dealer is signed on"
-    yield f"round {round_['number']}: {round_['state']}; {dealer}"
-    for name, deck in state["decks"].items():
-        yield f"deck {name}: {deck['state']}, {deck['place']}{'' if deck['verified'] else ', not verified'}"
-    if state["meters"] is not None:
+def _table(table: TablePicture, dealer: str | None) -> Iterator[str]:
+    signed_on = f"dealer {dealer}" if dealer else "no dealer is signed on"
+    yield f"round {table.round.number}: {table.round.state}; {signed_on}"
+    for name, deck in table.decks.items():
+        yield f"deck {name}: {deck.state}, {deck.place}{'' if deck.verified else ', not verified'}"
+    if table.meters is not None:
         from table_controller.ledger.money import format_dollars
 
         yield ", ".join(
-            f"{name} {format_dollars(state['meters'].get(name, 0))}"
+            f"{name} {format_dollars(getattr(table.meters, name))}"
             for name in ("current", "reserve", "overflow", "pending")
         )
-    for each in state["holds"]:
-        hold = each["hold"]
-        about = ", ".join(str(hold[key]) for key in ("slot", "deck", "seat") if hold[key] is not None)
-        waits = f"waits for the {hold['acknowledges']}"
-        waits += f"; ESCALATED {each['escalated']} times" if each["escalated"] else ""
-        yield f"IRREGULARITY {hold['id']}: {hold['trigger']} ({about or 'the table'}), {waits}"
-    yield from _findings(state.get("findings", ()))
-    for prompt in state["prompts"]:
-        yield f"prompt for the {prompt['role']}: {prompt_text(prompt)}"
-    opening = next(permit for permit in state["permits"] if permit["act"] == "open_bets")
-    for reason in opening["reasons"]:
-        yield f"no round: {reason['text']} [{reason['clause']}]; {reason['clears']}: {reason['evidence']}"
+    yield from (_hold(each) for each in table.holds)
+    yield from _findings(table.findings)
+    for prompt in table.prompts:
+        yield f"prompt for the {prompt.role}: {prompt_text(prompt)}"
+    for reason in table.next_round:
+        yield f"no round: {reason.text} [{reason.clause}]; {reason.clears}: {reason.evidence}"
 
 
-def _findings(findings: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _hold(each: HoldPicture) -> str:
+    hold = each.hold
+    about = ", ".join(str(one) for one in (hold.slot, hold.deck, hold.seat) if one is not None)
+    waits = f"waits for the {hold.acknowledges}"
+    waits += f"; ESCALATED {each.escalated} times" if each.escalated else ""
+    return f"IRREGULARITY {hold.id}: {hold.trigger} ({about or 'the table'}), {waits}"
+
+
+def _findings(findings: Sequence[LoggedFinding]) -> Iterator[str]:
     """Yield the important findings, except open irregularities, which have their own lines."""
-    important = [one for one in findings if one["severity"] == "important" and one["what"] != "irregularity"]
+    important = [one for one in findings if one.severity == "important" and one.what != "irregularity"]
     if not important:
         return
     from table_controller.journal.record_text import format_time
 
     for one in important[:_FINDINGS]:
-        rounds = f"; rounds {', '.join(map(str, one['rounds'][-8:]))}" if one["rounds"] else ""
-        yield f"FINDING {format_time(one['wall_ns'])}, record {one['seq']}: {one['text']}{rounds}"
+        rounds = f"; rounds {', '.join(map(str, one.rounds[-8:]))}" if one.rounds else ""
+        yield f"FINDING {format_time(one.wall_ns)}, record {one.seq}: {one.text}{rounds}"
     if len(important) > _FINDINGS:
         yield f"and {len(important) - _FINDINGS} more findings: pitbox status --json"
 
 
-def prompt_text(prompt: dict[str, Any]) -> str:
+def prompt_text(prompt: Prompt) -> str:
     """Return a prompt with its number and its choices."""
-    about = ", ".join(f"{key} {prompt[key]}" for key in ("slot", "deck", "seat") if prompt[key] is not None)
-    asks = " (with a number)" if prompt["number"] else " (with seats)" if prompt["seats"] else ""
-    return f"{prompt['id']} {prompt['kind']}{f' ({about})' if about else ''}: {' | '.join(prompt['choices'])}{asks}"
+    known = (("slot", prompt.slot), ("deck", prompt.deck), ("seat", prompt.seat))
+    about = ", ".join(f"{what} {one}" for what, one in known if one is not None)
+    asks = " (with a number)" if prompt.number else " (with seats)" if prompt.seats else ""
+    return f"{prompt.id} {prompt.kind}{f' ({about})' if about else ''}: {' | '.join(prompt.choices)}{asks}"

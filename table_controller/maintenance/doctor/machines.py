@@ -17,8 +17,9 @@ from firmware_bridge.handshake import Trust
 from firmware_bridge.transport.ports import open_port
 from table_controller.access.control_client import BlockingClient, RefusedByBox
 from table_controller.controller.slot import AnySlot, Slot
-from table_controller.host.status import LinkStatus, link_of
 from table_controller.maintenance.doctor.check_result import FAIL, OK, WARN, CheckResult
+from table_controller.picture.pictures import link_of
+from table_controller.picture.types import LinkPicture
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,7 +108,7 @@ class SlotProbe(msgspec.Struct, frozen=True):
     firmware: str = ""
     code: str = ""
     cause: str = ""
-    link: LinkStatus | None = None
+    link: LinkPicture | None = None
 
 
 def probes_of_box(status: dict[str, Any]) -> list[SlotProbe]:
@@ -119,7 +120,7 @@ def probes_of_box(status: dict[str, Any]) -> list[SlotProbe]:
         probes.append(SlotProbe(
             slot["name"], slot["state"], slot["serial"], slot["firmware"],
             cause["code"] if cause else "", cause["text"] if cause else "",
-            msgspec.convert(link, LinkStatus) if link else None,
+            msgspec.convert(link, LinkPicture) if link else None,
         ))  # fmt: skip
     return probes
 

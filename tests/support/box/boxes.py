@@ -15,7 +15,7 @@ from simulators.casino.device_bench import trust_for
 from simulators.casino.disk import Disk, DiskWriter
 from simulators.casino.power import SimulatedClock
 from simulators.casino.table_layout import default_choices, make_machines, table_slots
-from simulators.engine.hosts.memory import MemoryHost
+from simulators.engine.ports.memory import MemoryPort
 from table_controller.access import people_file
 from table_controller.access.pin_check import PinChecker
 from table_controller.access.requests import read_request
@@ -48,7 +48,7 @@ class BoxTestBench:
     def __init__(self, folder: Path, game: str = "face_up_pai_gow", *, seed: int = 1) -> None:
         self.folder = folder
         self.machines = {m.slot: m for m in make_machines(table_slots(game), seed=seed, speed=20.0)}
-        self.hosts = {slot: MemoryHost(machine) for slot, machine in self.machines.items()}
+        self.ports = {slot: MemoryPort(machine) for slot, machine in self.machines.items()}
         self.disk = Disk(seed)
         self.clock = SimulatedClock()
         self.journal_error: JournalError | None = None
@@ -77,7 +77,7 @@ class BoxTestBench:
         )
 
     def _plug(self, slot: str) -> Any:
-        return self.hosts[slot].open()
+        return self.ports[slot].open()
 
     def _key_file(self, machine: SimulatedMachine) -> Path:
         path = self.folder / f"{machine.slot}.key"

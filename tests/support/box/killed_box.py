@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from firmware_bridge.errors import LinkClosed
 from simulators.casino.winning_players import WinningPlayers
 from simulators.engine.control import write_trust_files
-from simulators.engine.hosts.pty import PtyHost
+from simulators.engine.ports.pty import PtyPort
 from table_controller.journal import reader
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
@@ -169,7 +169,7 @@ class KilledBoxTable(PowerCutTable):
         self._chosen = choices_of(GAME, seed)
         super().__init__(GAME, seed=seed, speed=SPEED, pace=PACE, choices=self._chosen)
         self.watch = KilledBoxWatch(self)
-        self._hosts: list[PtyHost] = []
+        self._machine_ports: list[PtyPort] = []
         self._server: Any = None
         self._program: Any = None
         self._ended: asyncio.Task[str] | None = None
@@ -186,7 +186,7 @@ class KilledBoxTable(PowerCutTable):
     async def __aenter__(self) -> KilledBoxTable:
         for name, machine in self.machines.items():
             write_trust_files(machine, self.folder)
-            self._hosts.append(PtyHost(machine, self.folder / name))
+            self._machine_ports.append(PtyPort(machine, self.folder / name))
         self._server = await asyncio.start_unix_server(self.box.serve, self.folder / SOCKET)
         pairs = [f"{name}={machine.kind}" for name, machine in self.machines.items()]
         self._program = await asyncio.create_subprocess_exec(
@@ -213,8 +213,8 @@ class KilledBoxTable(PowerCutTable):
             await self._program.wait()
         self._server.close()
         await self._server.wait_closed()
-        for host in self._hosts:
-            host.close()
+        for port in self._machine_ports:
+            port.close()
 
     async def _line(self) -> str:
         """Return the next line of the program: that it is ready, a box's process id, or that a box has ended."""

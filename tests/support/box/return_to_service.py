@@ -45,7 +45,7 @@ async def running(folder: Path) -> AsyncIterator[tuple[BoxTestBench, DirectClien
 
 async def start(bench: BoxTestBench, folder: Path) -> Box:
     box = await bench.start()
-    box.fault_reports = FaultReports(box, folder / "dossiers", threads=False)
+    box.fault_reports = FaultReports(box, folder / "fault-reports", threads=False)
     return box
 
 
@@ -115,7 +115,7 @@ async def counted(bench: BoxTestBench, talk: DirectClient) -> Any:
 
 
 async def complete_return(bench: BoxTestBench, talk: DirectClient, *, until: str | None = None) -> None:
-    """Do the whole repair of dossier 1, or up to one step."""
+    """Do the whole repair of fault report 1, or up to one step."""
     machine: Any = bench.machines[SLOT]
 
     async def clear() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from devices.kinds import SHUFFLER, D, Kind, V
 from simulators.casino.device_bench import DeviceBench, M, ShufflerBench
-from simulators.engine.hosts.memory import MemoryHost
+from simulators.engine.ports.memory import MemoryPort
 from simulators.kinds.shuffler.continuous_machine import SimulatedContinuousShuffler
 from simulators.kinds.shuffler.machine import SimulatedShuffler
 
@@ -54,7 +54,7 @@ async def device_bench(
     capture: Capture | None = None,
 ) -> AsyncIterator[DeviceBench[M, D, V]]:
     """A machine's bench on a pipe in memory, whose driver has its first report; closed and checked at the end."""
-    s = DeviceBench(machine, kind, MemoryHost(machine).open, trust=trust, capture=capture)
+    s = DeviceBench(machine, kind, MemoryPort(machine).open, trust=trust, capture=capture)
     for fault in LADDER[rung]:
         s.inject(fault)
     s.supervisor.start()

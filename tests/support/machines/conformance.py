@@ -12,8 +12,8 @@ from devices.conformance.requirements import Requirement, RequirementVerdict, ap
 from devices.conformance.runner import Runner, identify_device
 from devices.kinds import kind_named
 from firmware_bridge.handshake import Trust
-from simulators.engine.hosts.memory import MemoryHost
 from simulators.engine.machine import approved_firmware
+from simulators.engine.ports.memory import MemoryPort
 from simulators.kinds.models import MODELS, make_machine
 from simulators.mutants import apply_mutant
 
@@ -78,7 +78,7 @@ async def on_bench(
     trust = Trust(key.kind, {key.serial: key}, frozenset([approved_firmware(machine.kind)]), role="bench")
     profile = model_profile(machine.kind, machine.board.identity.capabilities)
     bench = ConformanceBench(
-        MemoryHost(machine).open, trust, kind_named(machine.kind), profile, hands(machine),
+        MemoryPort(machine).open, trust, kind_named(machine.kind), profile, hands(machine),
         count(10**18).__next__, Random(seed).randbytes,
     )  # fmt: skip
     await bench.open()

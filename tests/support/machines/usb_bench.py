@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.kinds import SHUFFLER
 from firmware_bridge.transport.ports import open_port
 from simulators.casino.device_bench import DeviceBench
-from simulators.engine.hosts.usb import UsbHost
+from simulators.engine.ports.usb import UsbPort
 from simulators.kinds.shuffler.machine import SimulatedShuffler
 from simulators.usbip.device import UsbDevice
 from simulators.usbip.server import UsbIpServer
@@ -31,7 +31,7 @@ class UsbBench(ShufflerTestBench):
 
     def __init__(self, machine: SimulatedShuffler, server: UsbIpServer, trust: Trust | None = None) -> None:
         self.server = server
-        self.usb = UsbHost(machine, server)
+        self.usb = UsbPort(machine, server)
         self.port = self.usb.port
         DeviceBench.__init__(self, machine, SHUFFLER, lambda: open_port(self.port), trust=trust)
 

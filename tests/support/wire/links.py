@@ -13,9 +13,11 @@ from firmware_bridge.commands import (
     Accepted,
     AskCommand,
     CommandMemory,
+    CommandTracker,
     DeviceCommands,
     HostCommands,
     Outcome,
+    Settled,
 )
 from firmware_bridge.framer import Framer
 from firmware_bridge.link import Link
@@ -300,6 +302,14 @@ def timers() -> list[asyncio.TimerHandle]:
     """Return the timers that are still set in this loop."""
     scheduled: list[asyncio.TimerHandle] = getattr(asyncio.get_running_loop(), "_scheduled")  # noqa: B009
     return [handle for handle in scheduled if not handle.cancelled()]
+
+
+def actuate(
+    commands: CommandTracker, link: Link, message: Message, command: int, *, urgent: bool = False
+) -> asyncio.Task[Settled]:
+    """Send a command and wait for its end, as a driver does."""
+    answer = commands.send(link, message, command, urgent=urgent)
+    return asyncio.ensure_future(commands.wait_end(link, command, answer))
 
 
 async def settle(seconds: float = 0.0) -> None:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger.meter import WHOLE_BP
-from table_controller.ledger.money import ACCOUNTS
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import MeterPlay
+from table_controller.table.meter_play import close_meter
 
 if TYPE_CHECKING:
     from table_controller.ledger.meter import MeterRules
@@ -30,18 +29,6 @@ def is_reasonable(c: Context, rules: MeterRules, seat: int) -> bool:
     )
     close_meter(c, mc.UNREASONABLE)
     return False
-
-
-def close_meter(c: Context, cause: str, document: str = "", credentials: tuple[str, ...] = ()) -> None:
-    """Close the meter to play, with its account balances in the record. A closed meter keeps its first cause."""
-    if not c.state.money.closed:
-        c.state.money.closed = cause
-        c.out.append(MeterPlay(False, cause, account_balances(c), document, credentials))
-
-
-def account_balances(c: Context) -> dict[str, int]:
-    """Return the balance of every account."""
-    return {account: c.state.money.book.balance(account) for account in ACCOUNTS}
 
 
 def _objection(c: Context, rules: MeterRules, seat: int) -> str:

@@ -9,9 +9,8 @@ import msgspec
 
 from table_controller.host.box_folders import box_notices
 from table_controller.host.certificates import BROKER, Certificate, configured_certificates, notices_of
-from table_controller.host.notice_checks import head_notices
+from table_controller.host.notice_checks import head_notices, retiring_notices
 from table_controller.host.notices import Notice, NoticeBoard
-from table_controller.journal.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 # How often the files are read again (s): a few small ones, in a thread.
 CHECK_EVERY_S: Final = 60.0
-TASK_NAME: Final = "surroundings"
+TASK_NAME: Final = "notices"
 
 
 class UplinkStatus(msgspec.Struct, frozen=True):
@@ -34,7 +33,7 @@ class UplinkStatus(msgspec.Struct, frozen=True):
     behind: int = 0  # records that are not acknowledged
 
 
-class Surroundings:
+class NoticeWatch:
     """Notices and certificates. `uplink` returns the state of the uplink, if a broker is configured."""
 
     def __init__(self, now_s: Callable[[], float]) -> None:
@@ -69,20 +68,11 @@ class Surroundings:
         self._board.put("certificates", notices_of(self.certificates, self._now_s()))
 
 
-def retiring_notices(store: object) -> list[Notice]:
-    """Return a notice if old segments of the journal could not be removed."""
-    failed = store.retiring_failed if isinstance(store, Store) else None
-    if failed is None:
-        return []
-    text = f"old segments cannot be removed from the journal: {failed}"
-    return [Notice("journal.archive", failed.code, text, f"pitbox explain {failed.code}", is_failure=True)]
-
-
-async def watch_surroundings(box: Box, config: TableConfig) -> None:
+async def watch_notices(box: Box, config: TableConfig) -> None:
     """Check certificates and folders at the start and every minute, until canceled."""
     while True:
         certificates, others = await box.run_in_thread(
             lambda: (configured_certificates(config), head_notices(config) + box_notices(config))
         )
-        box.surroundings.update_files(certificates, others + retiring_notices(box.store))
+        box.notice_watch.update_files(certificates, others + retiring_notices(box.store))
         await asyncio.sleep(CHECK_EVERY_S)

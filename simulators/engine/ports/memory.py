@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from simulators.engine.machine import SimulatedMachine
 
 
-class MemoryHost:
+class MemoryPort:
     """Gives the host's end of the pipe to one opener at a time, like a real port."""
 
     def __init__(self, machine: SimulatedMachine, end: Callable[[], MemoryTransport] = MemoryTransport) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from simulators.usbip.server import UsbIpServer
 
 
-class UsbHost:
+class UsbPort:
     """Keeps one machine at its place on a server's bus over unplug and replug."""
 
     def __init__(self, machine: SimulatedMachine, server: UsbIpServer) -> None:

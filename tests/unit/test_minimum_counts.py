@@ -1,4 +1,4 @@
-"""The floor of the proof figures: a lower count, or a lower figure without a reason, fails the build."""
+"""The minimum counts of what is proven: a lower count, or a lower figure without a reason, fails the build."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tools import floor as module
-from tools.floor import Lowered, ProofFloor, fallen, parse, renewed, unexplained, written
+from tools import minimum_counts as module
+from tools.minimum_counts import Lowered, MinimumCounts, fallen, parse, renewed, unexplained, written
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-BEFORE = ProofFloor({"tests": 100, "killed, rules: permits": 7}, (Lowered("tests", 120, 100, "an older fall"),))
+BEFORE = MinimumCounts({"tests": 100, "killed, rules: permits": 7}, (Lowered("tests", 120, 100, "an older fall"),))
 
 
 def test_a_count_below_its_figure_is_named_with_both_and_one_above_is_no_fault() -> None:
@@ -35,15 +35,15 @@ def test_a_figure_that_fell_needs_a_new_entry_with_both_figures_and_a_reason() -
         (*BEFORE.lowered, Lowered("tests", 100, 90, "")),
         (*BEFORE.lowered, Lowered("killed, rules: permits", 100, 90, "another subject")),
     ):
-        assert len(unexplained(BEFORE, ProofFloor(figures, entries))) == 1
+        assert len(unexplained(BEFORE, MinimumCounts(figures, entries))) == 1
     explained = (*BEFORE.lowered, Lowered("tests", 100, 90, "two tests became one"))
-    assert unexplained(BEFORE, ProofFloor(figures, explained)) == []
-    assert unexplained(BEFORE, ProofFloor({"tests": 101, "killed, rules: permits": 7})) == []
+    assert unexplained(BEFORE, MinimumCounts(figures, explained)) == []
+    assert unexplained(BEFORE, MinimumCounts({"tests": 101, "killed, rules: permits": 7})) == []
 
 
 def test_a_reason_of_an_earlier_commit_does_not_explain_the_next_fall() -> None:
-    again = ProofFloor({"tests": 120}, (Lowered("tests", 120, 100, "once"),))
-    assert unexplained(again, ProofFloor({"tests": 100}, again.lowered)) != []
+    again = MinimumCounts({"tests": 120}, (Lowered("tests", 120, 100, "once"),))
+    assert unexplained(again, MinimumCounts({"tests": 100}, again.lowered)) != []
 
 
 def test_renewing_raises_figures_and_lowers_none_without_a_reason() -> None:
@@ -59,13 +59,13 @@ def test_renewing_raises_figures_and_lowers_none_without_a_reason() -> None:
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository whose file was raised from 100 to 110 in its last commit."""
-    file = tmp_path / "floor.toml"
+    file = tmp_path / "minimum_counts.toml"
     monkeypatch.setattr(module, "ROOT", tmp_path)
-    monkeypatch.setattr(module, "FLOOR", file)
+    monkeypatch.setattr(module, "FILE", file)
     git = ["git", "-C", str(tmp_path), "-c", "user.name=test", "-c", "user.email=test@localhost"]
     subprocess.run([*git, "init", "-q"], check=True)
     for figure in (100, 110):
-        file.write_text(written(ProofFloor({"tests": figure})))
+        file.write_text(written(MinimumCounts({"tests": figure})))
         subprocess.run([*git, "add", "."], check=True)
         subprocess.run([*git, "commit", "-qm", str(figure)], check=True)
     return file
@@ -73,13 +73,13 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_changed_file_is_compared_with_the_last_commit_and_a_committed_one_with_its_parent(repository: Path) -> None:
     assert module.committed_before(repository.read_text()).figures == {"tests": 100}
-    assert module.committed_before(written(ProofFloor({"tests": 90}))).figures == {"tests": 110}
+    assert module.committed_before(written(MinimumCounts({"tests": 90}))).figures == {"tests": 110}
 
 
 def test_without_a_history_the_file_alone_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "ROOT", tmp_path)
-    monkeypatch.setattr(module, "FLOOR", tmp_path / "floor.toml")
-    assert module.committed_before("") == ProofFloor()
+    monkeypatch.setattr(module, "FILE", tmp_path / "minimum_counts.toml")
+    assert module.committed_before("") == MinimumCounts()
 
 
 @pytest.mark.parametrize(("counted", "code"), [(110, 0), (111, 0), (109, 1)])

@@ -1,4 +1,4 @@
-"""The surroundings of a running box: certificates, printed addresses, and where the journal's heads are kept."""
+"""Notices of a running box: certificates and journal heads that do not leave it; and the addresses that it prints."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ class _PtyEnd:
             self._loop.remove_writer(self._fd)
 
 
-class PtyHost:
+class PtyPort:
     """Keeps a pty for one machine behind a symbolic link that stays the same over unplug and replug."""
 
     def __init__(self, machine: SimulatedMachine, port: Path) -> None:

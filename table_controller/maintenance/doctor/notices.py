@@ -45,7 +45,7 @@ def check_broker(config: TableConfig) -> list[CheckResult]:
     return lines if shown is None else [*lines, *_lines(notices_of([shown], time.time()))]
 
 
-def check_surroundings(config: TableConfig) -> Iterator[CheckResult]:
+def check_notices(config: TableConfig) -> Iterator[CheckResult]:
     """Yield a line for every notice, and one for good certificates."""
     now = time.time()
     notices = all_notices(config, now)

@@ -9,7 +9,7 @@ import pytest
 
 from firmware_bridge.errors import DeviceChangeRefused, VersionsDiffer
 from table_controller.journal import records as rec
-from table_controller.journal.device_change import change_devices, differences
+from table_controller.journal.device_migration import change_devices, differences
 from table_controller.journal.migrations import CONFIGURATION
 from table_controller.journal.recovery import encode_snapshot, recover
 from table_controller.journal.timers import Timers

@@ -1,8 +1,8 @@
-"""Checks that no proof is lost: counts tests, clause marks and mutants, and compares with tests/floor.toml.
+"""Checks that no proof is lost: counts tests, clause marks and mutants, and compares with tests/minimum_counts.toml.
 
-python -m tools.floor                       exit 1 if a count fell below the file, or the file fell without a reason
-python -m tools.floor --renew               raise the file's figures to today's counts
-python -m tools.floor --renew --reason "…"  also lower those that fell, and record why
+python -m tools.minimum_counts                       exit 1 if a count is below its figure, or a figure fell silently
+python -m tools.minimum_counts --renew               raise the file's figures to today's counts
+python -m tools.minimum_counts --renew --reason "…"  also lower those that fell, and record why
 
 A mutant counts as killed, because a test fails otherwise: conformance mutants and planted mistakes have one test each,
 changed rules are in tests/unit/test_rule_mutation.py. Runs no test; takes about 15 seconds.
@@ -31,10 +31,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-FLOOR: Final = ROOT / "tests" / "floor.toml"
-RENEW: Final = "python -m tools.floor --renew"
-_HEAD: Final = """# What is proven, counted by subject. Written by `python -m tools.floor --renew`. `make check` fails
-# when a count falls below its figure, and when a figure is lower than in the commit before without a [[lowered]] entry.
+FILE: Final = ROOT / "tests" / "minimum_counts.toml"
+RENEW: Final = "python -m tools.minimum_counts --renew"
+_HEAD: Final = """# What is proven, counted by subject. Written by `python -m tools.minimum_counts --renew`. `make
+# check` fails when a count falls below its figure, and when a figure is lower than in the commit before without a
+# [[lowered]] entry.
 """
 
 
@@ -47,7 +48,7 @@ class Lowered(msgspec.Struct, frozen=True):
     reason: str
 
 
-class ProofFloor(msgspec.Struct, frozen=True):
+class MinimumCounts(msgspec.Struct, frozen=True):
     """The file: figures by subject, and every fall with its reason, oldest first."""
 
     figures: dict[str, int] = {}
@@ -57,16 +58,16 @@ class ProofFloor(msgspec.Struct, frozen=True):
 # --- the file ---------------------------------------------------------------------------------------------------------
 
 
-def parse(text: str) -> ProofFloor:
+def parse(text: str) -> MinimumCounts:
     """Parse the text of the file."""
-    return msgspec.convert(tomllib.loads(text), ProofFloor)
+    return msgspec.convert(tomllib.loads(text), MinimumCounts)
 
 
-def written(floor: ProofFloor) -> str:
+def written(minimums: MinimumCounts) -> str:
     """Return the file as text, in the order of its subjects."""
     lines = [_HEAD, "[figures]"]
-    lines += [f"{json.dumps(subject)} = {figure}" for subject, figure in sorted(floor.figures.items())]
-    for fall in floor.lowered:
+    lines += [f"{json.dumps(subject)} = {figure}" for subject, figure in sorted(minimums.figures.items())]
+    for fall in minimums.lowered:
         entry = msgspec.structs.asdict(fall)
         lines += ["", "[[lowered]]", *(f"{name} = {json.dumps(value)}" for name, value in entry.items())]
     return "\n".join(lines) + "\n"
@@ -85,7 +86,7 @@ def fallen(figures: Mapping[str, int], counted: Mapping[str, int]) -> list[str]:
     ]
 
 
-def unexplained(before: ProofFloor, now: ProofFloor) -> list[str]:
+def unexplained(before: MinimumCounts, now: MinimumCounts) -> list[str]:
     """Return a sentence for every figure that is lower than before without a new entry that names both figures."""
     fresh = {
         (fall.subject, fall.before, fall.after) for fall in now.lowered if fall not in before.lowered and fall.reason
@@ -98,13 +99,13 @@ def unexplained(before: ProofFloor, now: ProofFloor) -> list[str]:
     ]
 
 
-def renewed(before: ProofFloor, counted: Mapping[str, int], reason: str) -> ProofFloor:
+def renewed(before: MinimumCounts, counted: Mapping[str, int], reason: str) -> MinimumCounts:
     """Return the file for today's counts. Without a reason no figure falls."""
     falls = {subject: figure for subject, figure in before.figures.items() if counted.get(subject, 0) < figure}
     if not reason:
-        return ProofFloor({**counted, **falls}, before.lowered)
+        return MinimumCounts({**counted, **falls}, before.lowered)
     new = (Lowered(subject, figure, counted.get(subject, 0), reason) for subject, figure in sorted(falls.items()))
-    return ProofFloor(dict(counted), (*before.lowered, *new))
+    return MinimumCounts(dict(counted), (*before.lowered, *new))
 
 
 # --- counting ---------------------------------------------------------------------------------------------------------
@@ -161,32 +162,32 @@ def _git(*words: str) -> str | None:
     return done.stdout if done.returncode == 0 else None
 
 
-def committed_before(text: str) -> ProofFloor:
+def committed_before(text: str) -> MinimumCounts:
     """Return the file of the previous commit: HEAD's if it has changed since, else its parent's; empty without git."""
-    path = FLOOR.relative_to(ROOT).as_posix()
+    path = FILE.relative_to(ROOT).as_posix()
     head = _git("show", f"HEAD:{path}")
     before = head if head != text else _git("show", f"HEAD^:{path}")
-    return parse(before) if before is not None else ProofFloor()
+    return parse(before) if before is not None else MinimumCounts()
 
 
 def main(arguments: Iterable[str] | None = None) -> int:
     """Check or renew; return 1 if a count fell."""
-    parser = argparse.ArgumentParser(prog="python -m tools.floor", description="check that no proof is lost")
+    parser = argparse.ArgumentParser(prog="python -m tools.minimum_counts", description="check that no proof is lost")
     parser.add_argument("--renew", action="store_true", help="write today's counts")
     parser.add_argument("--reason", default="", help="with --renew: why figures fall")
     args = parser.parse_args(None if arguments is None else list(arguments))
-    text = FLOOR.read_text() if FLOOR.exists() else ""
-    floor, counted = parse(text), count()
+    text = FILE.read_text() if FILE.exists() else ""
+    minimums, counted = parse(text), count()
     if args.renew:
-        floor = renewed(floor, counted, args.reason)
-        FLOOR.write_text(text := written(floor))
-    wrong = fallen(floor.figures, counted) + unexplained(committed_before(text), floor)
-    risen = [subject for subject, figure in counted.items() if figure > floor.figures.get(subject, 0)]
+        minimums = renewed(minimums, counted, args.reason)
+        FILE.write_text(text := written(minimums))
+    wrong = fallen(minimums.figures, counted) + unexplained(committed_before(text), minimums)
+    risen = [subject for subject, figure in counted.items() if figure > minimums.figures.get(subject, 0)]
     for sentence in wrong:
-        print(f"floor: {sentence}")
+        print(f"counts: {sentence}")
     if risen:
-        print(f"floor: {len(risen)} counts have risen, {risen[0]} first; keep them with: {RENEW}")
-    print(f"floor: {counted['tests']} tests, {len(counted)} subjects, {len(wrong)} fell")
+        print(f"counts: {len(risen)} counts have risen, {risen[0]} first; keep them with: {RENEW}")
+    print(f"counts: {counted['tests']} tests, {len(counted)} subjects, {len(wrong)} fell")
     return bool(wrong)
 
 
