@@ -12,7 +12,6 @@ from devices.kinds import BAY_DOOR
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import CommandFailed
 from simulators.kinds.bay_door.machine import SimulatedBayDoor
-from table_controller.host.status import status_of
 from tests.support.box.boxes import running
 from tests.support.machines.bench import device_bench, over_the_ladder
 from tests.support.machines.card_checks import run_command
@@ -74,4 +73,4 @@ async def test_a_box_has_the_door_in_service_until_it_is_opened_and_again_when_p
 
 
 def _state(box: Box) -> str:
-    return next(slot.state for slot in status_of(box).slots if slot.name == SLOT)
+    return box.running_controller().table.state.slots[SLOT].state
