@@ -34,8 +34,8 @@ REPORT_FROM_FALLS: Final = 8
 class Slot(Generic[D, V]):
     """`driver` sends commands, `view` is the known state, `cause` why the device is not connected.
 
-    `on_event` is called after `view` was updated. With a `hold`, confirmations of fail-safe commands are
-    handled together when all have arrived. With `longest_trial_s`, an unsteady link must stay up before it counts, at
+    `on_event` is called after `view` was updated. With a `confirmation_batch`, confirmations of fail-safe commands are
+    handled together when all have arrived. With `longest_trial`, an unsteady link must stay up before it counts, at
     most for the time (s) that it returns; `on_unsteady` gets the report.
     """
 
@@ -63,16 +63,16 @@ class Slot(Generic[D, V]):
             flap_listener=None if longest_trial is None else self,
         )  # fmt: skip
         self._on_event = on_event
-        self._hold = confirmation_batch
+        self._batch = confirmation_batch
         self.on_failed: Callable[[Exception], None] | None = None  # called when the code of the driver failed
         self.on_unsteady: Callable[[str], None] | None = None
 
     def _handle(self, event: DriverEvent) -> None:
         """Handle an event, now or with the other confirmations; events keep their order."""
-        if self._hold is not None:
-            if isinstance(event, self.kind.confirmation_events) and self._hold.defer(partial(self._handle_now, event)):
+        if self._batch is not None:
+            if isinstance(event, self.kind.confirmation_events) and self._batch.defer(partial(self._handle_now, event)):
                 return
-            self._hold.run_deferred()
+            self._batch.run_deferred()
         self._handle_now(event)
 
     def _handle_now(self, event: DriverEvent) -> None:

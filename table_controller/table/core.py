@@ -81,11 +81,12 @@ class Table:
         """
         c = self.context
         c.out = []
-        act = service.RESULT_EVENTS.get(type(event))
+        kind = type(event)
+        act = service.RESULT_EVENTS.get(kind)
         if act is not None:
             service.record_result(c, act, event)
-        if not service.is_duplicate_report(c, event):
-            _HANDLERS[type(event)](c, event)
+        if kind not in service.OUT_ONCE or not service.is_duplicate_report(c, event):
+            _HANDLERS[kind](c, event)
         return c.out
 
     def advance(self, event: ev.Event) -> list[Decision]:

@@ -31,7 +31,7 @@ RESULT_EVENTS: Final[dict[type, str]] = {
     ev.NumberDrawn: "draw",
 }  # fmt: skip
 # Reports of cards that come out once per order: a second report means that other cards came out.
-_OUT_ONCE: Final[dict[type, tuple[tuple[str, ...], CoreTrigger]]] = {
+OUT_ONCE: Final[dict[type, tuple[tuple[str, ...], CoreTrigger]]] = {
     ev.StackOut: (("dispense",), "unordered_stack"),
     ev.StubOut: (("give_stub",), "unordered_stack"),
     ev.DeckGivenOut: (("eject", "clear_out"), "unknown_cards"),
@@ -46,10 +46,8 @@ def record_result(c: Context, act: str, event: Any) -> None:
 
 
 def is_duplicate_report(c: Context, event: ev.Event) -> bool:
-    """Return whether a device reports for the second time that cards came out for one order; open a hold if so."""
-    if type(event) not in _OUT_ONCE:
-        return False
-    acts, trigger = _OUT_ONCE[type(event)]
+    """Return whether an event of `OUT_ONCE` reports for the second time that cards came out; open a hold if so."""
+    acts, trigger = OUT_ONCE[type(event)]
     name = cast("ev.StackOut | ev.StubOut | ev.DeckGivenOut", event).slot
     orders = [issued for issued in c.state.commands.values() if issued.slot == name and issued.act in acts]
     if not orders or not all(issued.is_result_reported for issued in orders):

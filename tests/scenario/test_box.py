@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from firmware_bridge.errors import DiskFailed, JournalBusy, PanelNotServed, ReplayDiffers
+from devices.service import ABSENT, FAULTED, IN_SERVICE
+from devices.shuffler.driver import ShufflerDriver
+from firmware_bridge.errors import DiskFailed, JournalBusy, PanelNotServed, PitboxError, ReplayDiffers
 from simulators.world.table import TRAY
 from table_controller.access import people_file
+from table_controller.controller.slot import slots_of
 from table_controller.controller.supervise import TaskSupervisor
 from table_controller.journal import records as rec
 from table_controller.journal.chain import SNAPSHOT, STOP
@@ -68,6 +71,25 @@ async def test_a_journal_that_cannot_be_opened_locks_the_box_which_still_gives_t
         assert (await talk.ask("follow")).startswith("PB-815")
         assert (await talk.submit("OpenRound")).startswith("PB-815")
         assert not bench.records()
+    finally:
+        await box.stop()
+        bench.close()
+
+
+async def test_safe_mode_keeps_the_service_states_that_no_core_keeps(tmp_path: Path) -> None:
+    bench = BoxTestBench(tmp_path)
+    bench.journal_error = ReplayDiffers("record 7 gives other decisions")
+    box = await bench.start()
+    try:
+        assert {box.service_state(slot) for slot in box.slots} == {IN_SERVICE}
+        bench.machines["shaker.1"].inject("unplug:seconds=600")
+        bench.machines["shuffler.1"].inject("dust:sensor=lift,percent=40")
+        with pytest.raises(PitboxError):
+            await slots_of(box.slots, ShufflerDriver)["shuffler.1"].driver.self_test(1 << 62)
+        await asyncio.sleep(10.0)
+        assert (box.service_state("shaker.1"), box.service_state("shuffler.1")) == (ABSENT, FAULTED)
+        status = {slot["name"]: slot["state"] for slot in (await DirectClient(box).ask("status"))["slots"]}
+        assert (status["shaker.1"], status["shuffler.1"], status["shoe.1"]) == (ABSENT, FAULTED, "locked")
     finally:
         await box.stop()
         bench.close()

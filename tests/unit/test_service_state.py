@@ -20,9 +20,14 @@ from devices.service import (
     TRIGGERS,
     UNSIGNED,
     UNVERIFIED,
+    ReportTrigger,
     Service,
     Trigger,
+    report_counts,
 )
+from table_controller.table import events as ev
+from table_controller.table.state import IssuedCommand, ReturnProcedure
+from tests.support.core.ideal_table import IdealTable
 
 REFUSED: Final = None
 # Written by hand from what each state means, never from the machine: trigger -> result for each state in `COLUMNS`.
@@ -81,6 +86,42 @@ def test_a_slot_begins_absent() -> None:
 def test_every_trigger_is_declared_with_its_meaning() -> None:
     for trigger in TRIGGERS:
         assert MEANINGS[trigger]
+
+
+# Written by hand: the states in which a device's report counts. A good report counts only if nothing is unsettled.
+COUNTS: Final[dict[ReportTrigger, tuple[str, ...]]] = {
+    "appear": COLUMNS,
+    "vanish": COLUMNS,
+    "verify": (UNVERIFIED,),
+    "doubt": (UNVERIFIED, IN_SERVICE, FAULTED, CLEARED),
+    "fault": (UNVERIFIED, IN_SERVICE, FAULTED, CLEARED, UNSIGNED, SIGNED),
+}
+
+
+@pytest.mark.parametrize("trigger", COUNTS)
+@pytest.mark.parametrize("state", STATES)
+def test_a_report_counts_only_where_it_is_written_and_is_then_never_refused(state: str, trigger: ReportTrigger) -> None:
+    counts = state in COUNTS[trigger]
+    assert report_counts(state, trigger, unsettled=False) is counts
+    assert report_counts(state, trigger, unsettled=True) is (counts and trigger != "verify")
+    assert not counts or fire(state, trigger) is not REFUSED
+
+
+@pytest.mark.parametrize("unsettled", ["", "command", "return"])
+@pytest.mark.parametrize("trigger", COUNTS)
+@pytest.mark.parametrize("state", STATES)
+def test_the_core_and_a_bench_answer_every_report_alike(state: str, trigger: ReportTrigger, unsettled: str) -> None:
+    floor = IdealTable("asia_poker").start()
+    slot = floor.state.slots["shuffler.1"]
+    slot.state = state
+    if unsettled == "command":
+        floor.state.commands[1 << 50] = IssuedCommand("shuffler.1", "shuffle", unknown=True)
+    elif unsettled == "return":
+        slot.return_procedure = ReturnProcedure(4, "clear: take every card off the path")
+    bench = Service(state)
+    bench.apply_report(trigger, unsettled=bool(unsettled))
+    floor.table.step(ev.SlotChanged("shuffler.1", trigger))
+    assert floor.state.slots["shuffler.1"].state == bench.state
 
 
 def steps_taken(triggers: tuple[str, ...]) -> int:
