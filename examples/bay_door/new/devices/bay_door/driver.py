@@ -8,6 +8,7 @@ from devices.bay_door import messages as m
 from devices.driver import Driver
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable
 
     from devices.bay_door.state import DriverEvent
@@ -28,10 +29,10 @@ class BayDoorDriver(Driver):
 
     # --- commands: each is executed at most once ----------------------------------------------------------------
 
-    async def self_test(self, command: int) -> Settled:
+    def self_test(self, command: int) -> asyncio.Task[Settled]:
         """Test the lamp."""
-        return await self.actuate(m.SelfTest(command), command)
+        return self.actuate(m.SelfTest(command), command)
 
-    async def reset(self, command: int) -> Settled:
+    def reset(self, command: int) -> asyncio.Task[Settled]:
         """Restart the firmware; the link drops and comes back with a new boot id."""
-        return await self.actuate(m.Reset(command), command)
+        return self.actuate(m.Reset(command), command)
