@@ -128,7 +128,7 @@ class WholeService(PressedBox):
 
     async def press(self) -> int:
         """Press, as the dealer who is signed on."""
-        await self._client.request("submit", event={"type": "NoMoreBets"})
+        await self._client.request("no_more_bets")
         return time.perf_counter_ns()
 
     async def records(self) -> int:

@@ -20,6 +20,7 @@ from simulators.engine.control import write_trust_files
 from simulators.engine.ports.pty import PtyPort
 from table_controller.access.control_client import BoxClient
 from table_controller.access.event_json import event_from_json
+from table_controller.access.request_rules import RULES
 from table_controller.journal import former_names, reader
 from table_controller.journal import records as rec
 from table_controller.table import state_machines as mc
@@ -38,6 +39,16 @@ WAIT_TIMEOUT_S: Final = 120.0
 LOOK_S: Final = 0.02
 # A box that has pushed nothing for this time (s), even on a busy computer, waits for people.
 LATE_S: Final = 2.0
+# The request that a person sends for each event.
+REQUEST_OF: Final = {rule.event: kind.name() for kind, rule in RULES.items() if rule.event is not None}
+
+
+def _fields(event: ev.Event) -> dict[str, Any]:
+    """Return the fields of the request for an event, with the credentials of its signers."""
+    fields: dict[str, Any] = {key: value for key, value in msgspec.to_builtins(event).items() if value is not None}
+    del fields["type"]
+    signers = {"who": "by", "second": "second"}
+    return {signers.get(key, key): value["credential"] if key in signers else value for key, value in fields.items()}
 
 
 class RemoteDriver:
@@ -150,13 +161,9 @@ class RemoteBox:
             self._go(self._submit(event))
 
     async def _submit(self, event: ev.Event) -> None:
-        body = msgspec.to_builtins(event)
-        by = body.pop("who")["credential"]
-        second = body.pop("second", None)
         assert self.client is not None
         try:
-            more = {} if second is None else {"second": second["credential"]}
-            answer = await self.client.request("submit", event=body, by=by, **more)
+            answer = await self.client.request(REQUEST_OF[type(event)], **_fields(event))
             self._answered_at = max(self._answered_at, answer["seq"])
         except NoBox:
             return
@@ -181,7 +188,8 @@ class RemoteBox:
         """Complete a return-to-service step of a fault report, or read its progress."""
         if self.client is None:
             raise LinkClosed("the box is dark")
-        reply: dict[str, Any] = await self.client.request("fault", fault_report=report, step=step, by=by, **more)
+        asked = {"do": "fault"} if step is None else {"do": "return_step", "step": step, "by": by, **more}
+        reply: dict[str, Any] = await self.client.request(fault_report=report, **asked)
         return reply
 
     def keep(self) -> None:

@@ -111,7 +111,6 @@ class LivePages:
         self._pages = Quota(PAGES, PAGES_EACH)
         self._signs = Quota(SIGNS, SIGNS_EACH)
         self.archive: RoundIndex | None = None
-        self._waiting: dict[int, tuple[Any, asyncio.Future[DurableStep]]] = {}
         self._due: asyncio.TimerHandle | None = None
         self._lock_window = LockWindow()
         self._looking: asyncio.TimerHandle | None = None
@@ -126,24 +125,11 @@ class LivePages:
     # --- from the table -----------------------------------------------------------------------------------------------
 
     def on_step(self, step: DurableStep) -> None:
-        """Resolve the waiting request of a durable step, and update all pages."""
+        """Count a durable step, and update all pages."""
         self.tally.add_step(step)
-        waiting = self._waiting.pop(id(step.event), None)
-        if waiting is not None and not waiting[1].done():
-            waiting[1].set_result(step)
         if self.archive is not None:
             self.archive.add_step(step)
         self.schedule_update()
-
-    def expect(self, event: Any) -> asyncio.Future[DurableStep]:
-        """Return a future for the step of an event that is submitted next."""
-        future: asyncio.Future[DurableStep] = self._loop.create_future()
-        self._waiting[id(event)] = (event, future)  # keeps the event alive, so that its id stays unique
-        return future
-
-    def forget(self, event: Any) -> None:
-        """Stop waiting for the step of an event."""
-        self._waiting.pop(id(event), None)
 
     # --- to the pages -------------------------------------------------------------------------------------------------
 
@@ -274,5 +260,3 @@ class LivePages:
                 handle.cancel()
         for stream in tuple(self.streams):
             stream.end()
-        for _, future in self._waiting.values():
-            future.cancel()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from devices.service import IN_SERVICE
 from firmware_bridge.version import VERSION
-from table_controller.access.requests import PROTOCOL
+from table_controller.access.request_json import PROTOCOL
 from table_controller.controller.lock_window import LockWindow
 from table_controller.picture import types as p
 from table_controller.picture.build import picture_of_table

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from simulators.casino.dealer import DEALER
-from simulators.casino.remote_table import RemoteTable
+from simulators.casino.remote_table import REQUEST_OF, RemoteTable
 from table_controller.journal import reader
 from table_controller.journal import records as rec
 from table_controller.journal.chain import STOP
@@ -267,7 +267,7 @@ async def test_a_table_waits_for_a_box_that_answers_late(tmp_path: Path) -> None
             ask = table.box.client.request
 
             async def late(request: str, **more: Any) -> Any:
-                await asyncio.sleep(0.3 if request == "submit" else 0)
+                await asyncio.sleep(0.3 if request in REQUEST_OF.values() else 0)
                 return await ask(request, **more)
 
             table.box.client.request = late

@@ -18,7 +18,7 @@ from firmware_bridge.errors import DataFolderUnusable, NoBox
 from table_controller.access import control_socket as module
 from table_controller.access.control_client import BoxClient, RefusedByBox
 from table_controller.access.control_socket import ControlSocket
-from table_controller.access.requests import MAX_LINE
+from table_controller.access.request_json import MAX_LINE
 from tests.support.box.boxes import PIN, BoxTestBench
 from tests.support.suite.required_tools import need
 
@@ -194,7 +194,7 @@ async def test_a_follower_receives_steps_and_device_events_until_the_box_ends(tm
         for credential in ("D1", "T1"):
             await client.request("sign_on", credential=credential, pin=PIN)
         state = await client.request("follow", device_events=True)
-        answer = await client.request("submit", event={"type": "DeckReceived", "deck": "blue"}, by="D1")
+        answer = await client.request("deck", deck="blue", by="D1")
         assert answer["seq"] > state["seq"]
         await client.request("device", slot="shoe.1", call="report", by="T1")
         steps = [push["step"] for push in pushed if "step" in push]

@@ -37,7 +37,7 @@ async def test_a_fault_that_nobody_acknowledges_is_escalated_at_the_configured_t
     box = await bench.start()
     try:
         talk = await DirectClient(box).sign_on("D1")
-        answer = await talk.submit("IrregularityReported", trigger="device_unusable", slot="shoe.1", by="D1")
+        answer = await talk.submit("report", trigger="device_unusable", slot="shoe.1", by="D1")
         (hold,) = (each["hold"] for each in answer["decisions"] if each["type"] == "HoldOpened")
         assert box.escalation is not None
         result = box.escalation.first_seen[hold]
@@ -67,7 +67,7 @@ async def test_a_restart_counts_anew_from_the_start(tmp_path: Path) -> None:
     box = await bench.start()
     try:
         talk = await DirectClient(box).sign_on("D1")
-        await talk.submit("IrregularityReported", trigger="device_unusable", slot="shoe.1", by="D1")
+        await talk.submit("report", trigger="device_unusable", slot="shoe.1", by="D1")
         await asyncio.sleep(bench.plan.escalate_after_s - 1.0)
         assert not bench.notes("escalated")
         await box.stop()

@@ -80,7 +80,7 @@ async def test_a_machine_that_serves_is_tested_and_serves_again_as_it_was(tmp_pa
         assert (await order_device(talk, "begin_test")).startswith("PB-813"), "it is tested already"
         await box.slots[SLOT].driver.report()
         assert _state(bench) == UNVERIFIED, "no report ends a test"
-        word = str(await talk.submit("SlotOrdered", slot=SLOT, act="acknowledge", by="F1"))
+        word = str(await talk.submit("slot", slot=SLOT, act="acknowledge", by="F1"))
         assert "a technician leaves test mode" in word, "nor a word"
         known = controller.table.state.decks.copy()
         _lay(bench, 5)
