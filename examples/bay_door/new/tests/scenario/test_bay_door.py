@@ -66,8 +66,8 @@ async def test_a_box_has_the_door_in_service_until_it_is_opened_and_again_when_p
         await asyncio.sleep(1)
         assert _state(box) == "faulted"
         bench.machines[SLOT].inject("close_bay")
-        await talk.submit("SlotOrdered", slot=SLOT, act="clear", by="T1")
-        await talk.submit("SlotOrdered", slot=SLOT, act="acknowledge", by="F1")
+        await talk.submit("slot", slot=SLOT, act="clear", by="T1")
+        await talk.submit("slot", slot=SLOT, act="acknowledge", by="F1")
         await asyncio.sleep(1)
         assert _state(box) == "in_service"
 
