@@ -104,9 +104,7 @@ class RemoteBox:
             await self.client.request("sign_on", credential=credential, pin=BENCH_PIN)
         self._early = []
         reply = await self.client.request("follow", device_events=True)
-        for record in reader.read(journal, self.seq + 1, reply["seq"]):
-            if record.kind == rec.STEP:
-                self._step(record.body)
+        self.read_steps(journal, reply["seq"])
         assert self.table.snapshot() == msgspec.convert(reply["state"], bytes), (
             "the box's state differs from its journal"
         )
@@ -115,6 +113,13 @@ class RemoteBox:
         for push in early:
             self._apply_push(push)
         self.casino.people.look_at_screen()
+
+    def read_steps(self, journal: Path, last: int | None = None) -> None:
+        """Follow the steps that are on the disk of the box, up to this record or to the end."""
+        for record in reader.read(journal, self.seq + 1, last):
+            if record.kind == rec.STEP:
+                self._step(record.body)
+            self.seq = record.seq
 
     async def _watch(self, client: BoxClient) -> None:
         await client.ended.wait()
@@ -213,6 +218,7 @@ class RemoteTable(CasinoTable):
 
     def __init__(self, folder: Path, game: str, **options: Any) -> None:
         self.folder = folder
+        self._choices = options.get("choices") or {}
         super().__init__(game, **options)
         self._machine_ports: list[PtyPort] = []
 
@@ -220,6 +226,11 @@ class RemoteTable(CasinoTable):
     def config(self) -> Path:
         """The configuration file of the box."""
         return self.folder / "table.toml"
+
+    @property
+    def journal(self) -> Path:
+        """The journal of the box."""
+        return self.folder / "data" / "journal"
 
     @property
     def socket(self) -> Path:
@@ -294,7 +305,9 @@ class RemoteTable(CasinoTable):
             self._machine_ports.append(port)
             ports[name] = str(port.port)
         panel = "enabled = false" if self.panel_port is None else f"port = {self.panel_port}"
-        self.config.write_text(f"{table_toml(self.edition.game, ports)}\n[panel]\n{panel}\n", "utf-8")
+        self.config.write_text(
+            f"{table_toml(self.edition.game, ports, choices=self._choices)}\n[panel]\n{panel}\n", "utf-8"
+        )
         write_bench_people(self.folder / "data")
         return self
 
@@ -310,6 +323,6 @@ class RemoteTable(CasinoTable):
         async with asyncio.timeout(START_TIMEOUT_S):
             while True:
                 with suppress(NoBox):
-                    await self.box.connect(self.socket, self.folder / "data" / "journal")
+                    await self.box.connect(self.socket, self.journal)
                     return
                 await asyncio.sleep(LOOK_S)

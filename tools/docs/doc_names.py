@@ -71,7 +71,8 @@ def _link_leads(page: Path, target: str) -> bool:
 
 def _missing(root: Path, span: str) -> Iterator[str]:
     for name in _PATH.findall(span):
-        if not _path_exists(root, name):
+        is_pattern = f"{name}<" in span  # as in tests/unit/test_rows_<chapter>.py: its folder exists
+        if not _path_exists(root, name.rpartition("/")[0] if is_pattern else name):
             yield name
     for name in _MODULE.findall(span):
         if not _module_exists(root, name):
