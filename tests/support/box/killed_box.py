@@ -54,6 +54,7 @@ class KilledBoxTable(PowerCutTable, RemoteTable):
         super().__init__(folder, GAME, seed=seed, speed=SPEED, pace=PACE, choices=choices_of(GAME, seed))
         self.watch = KilledBoxWatch(self)
         self.boots = 0
+        self._settled = 0  # how much of `not_shown` is about earlier kills
         self._pid = 0
         self._program: Any = None
         self._ended: asyncio.Task[str] | None = None
@@ -63,6 +64,15 @@ class KilledBoxTable(PowerCutTable, RemoteTable):
         if isinstance(event, ev.BoxStarted):
             self.boots = event.boot
         super().see_step(event, decisions)
+
+    def note_shown(self, records: list[Record]) -> None:
+        """Note what is on disk when the box is dead; the next start that people follow must show it."""
+        self.before, self._settled = shown(records), len(self.not_shown)
+
+    def _still_shown(self) -> None:
+        """Compare at the newest start; one before it was killed before anybody followed it."""
+        del self.not_shown[self._settled :]
+        super()._still_shown()
 
     async def __aenter__(self) -> KilledBoxTable:
         await super().__aenter__()
@@ -173,7 +183,7 @@ async def kill_and_compare(folder: Path, seed: int, kills: int) -> Counter[str]:
             seen["kills"] += 1
             seen[point] += 1
             records = house.records()
-            house.before = shown(records)
+            house.note_shown(records)
             seen["with_a_hit_open"] += bool(house.before.hits)
             on_disk = {(d.round, d.seat) for d in decided(records) if isinstance(d, BetAccepted)}
             assert set(house.watch.lit) <= on_disk, f"lit and not on disk: {set(house.watch.lit) - on_disk}"
