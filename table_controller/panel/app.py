@@ -386,8 +386,8 @@ class PanelApp:
         return await self._looked_up(request, self._last_hits(), PAST_ROLES)
 
     async def _last_hits(self) -> Any:
-        controller = self._panel.box.controller
-        return {"table": self._panel.name, "levels": [] if controller is None else last_hits(controller.last_hits)}
+        table = self._panel.box.pictures.table()
+        return {"table": self._panel.name, "levels": [] if table is None else last_hits(table.last_hits)}
 
     def _streamed(self, stream: PageStream | None) -> Response:
         if stream is None:

@@ -250,6 +250,7 @@ _SERVICE: Final[dict[str, str]] = {
     "cleared": "Fault cleared",
     "out_of_order_unsigned": "Out of order, no sign yet",
     "out_of_order_signed": "Out of order",
+    "locked": "The box is locked",
 }
 # Titles of the steps of a return to service, by the name of the step.
 STEP_TITLES: Final[dict[str, str]] = {

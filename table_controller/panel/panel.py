@@ -73,9 +73,9 @@ class Panel:
         self.status = status
         self.data = data
         self.live = LivePages(box, name, None if bench is None else bench.hints)
-        self.journal = JournalAccess(lambda: box.store, in_thread, self.live.is_locking)
+        self.journal = JournalAccess(lambda: box.store, in_thread, box.pictures.is_locking)
         if box.controller is not None:
-            self.live.archive = RoundIndex(box.controller, self.journal, self.live.schedule_update)
+            self.live.archive = RoundIndex(box.controller, self.journal, self.live.on_older_findings)
             self.live.archive.begin()
         self.links = LinkHistory(box, lambda: box.clock.now()[0])
         self.requests = PageRequests(box, check)

@@ -22,6 +22,7 @@ from table_controller.table import events as ev
 from table_controller.uplink.state_messages import describe_state
 from tests.support.box.boxes import CHEAP, PIN, BoxTestBench, DirectClient
 from tests.support.box.panel_threads import run_inline
+from tests.support.box.pictures import picture_of
 from tests.support.box.return_to_service import (
     SLOT,
     complete_return,
@@ -240,14 +241,14 @@ async def test_deleting_the_files_skips_no_step(tmp_path: Path) -> None:
 async def test_test_mode_is_shown_everywhere_moves_no_meter_and_ends_with_the_return_to_service(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, talk):
         await talk.sign_on("F1", "T1")
-        box, controller = bench.box, bench.box.running_controller()
+        box = bench.box
         panel = Panel(box, box.check_person, name="bench", status=str, in_thread=run_inline)
         meters, decks = protected_state(bench)[:2]
 
         def reported() -> set[bool]:
             """Return whether each of status, uplink and pages shows test mode."""
-            state = describe_state(controller.table, None, 1, "now")
-            pictures = [panel.live.picture(role) for role in ("dealer", "floorperson", "technician", "sign")]
+            state = describe_state(picture_of(box), None, "now")
+            pictures = [panel.live.view(role) for role in ("dealer", "floorperson", "technician", "sign")]
             return {
                 next(slot.testing for slot in box.pictures.box().slots if slot.name == SLOT) == 1,
                 state.slots[SLOT].testing,
@@ -256,7 +257,7 @@ async def test_test_mode_is_shown_everywhere_moves_no_meter_and_ends_with_the_re
 
         await fault(bench, "dust:sensor=lift,percent=70")
         assert reported() == {False}
-        assert describe_state(controller.table, None, 1, "now").slots[SLOT].next_step.startswith("begin: ")
+        assert describe_state(picture_of(box), None, "now").slots[SLOT].next_step.startswith("begin: ")
         await return_step(talk, "begin", by="T1")
         assert reported() == {True}
         await complete_return(bench, talk, until="count")

@@ -168,11 +168,11 @@ async def test_notices_for_a_technician_are_shown_to_floor_and_technician_only(t
         past = Certificate("panel.cert", "panel.pem", 0, 86_400)
         stage.bench.box.notice_watch.update_files([past], [])
         for role, shown in (("floorperson", True), ("technician", True), ("dealer", False)):
-            notices = stage.panel.live.picture(role)["notices"]
+            notices = stage.panel.live.view(role)["notices"]
             assert [text.startswith("PB-850 panel.cert: panel.pem expired on 1970-01-02") for text in notices] == [
                 True
             ] * shown
-        assert "notices" not in stage.panel.live.picture("sign")
+        assert "notices" not in stage.panel.live.view("sign")
 
 
 async def test_every_page_of_a_development_table_shows_that_nobody_approved_what_runs(tmp_path: Path) -> None:

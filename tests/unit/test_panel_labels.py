@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from types import SimpleNamespace
-from typing import Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import msgspec
 import pytest
@@ -24,12 +24,16 @@ from table_controller.panel.sessions import (
     PanelSessions,
 )
 from table_controller.panel.view import table_view
+from table_controller.picture.build import picture_of_table
 from table_controller.rulebook import GAMES, OUTCOMES, PHASES, TRIGGERS
 from table_controller.table import core, hold_steps, state_machines
 from table_controller.table import events as ev
 from table_controller.table.decisions import Decision, HoldOpened, RequestRefused, StateChanged
 from table_controller.table.irregularities import CoreTrigger
 from tests.support.core.ideal_table import IdealTable
+
+if TYPE_CHECKING:
+    from table_controller.picture.types import TablePicture
 
 _LINE: Final = re.compile(
     r"# HELP [a-z_]+ \S.*|# TYPE [a-z_]+ (counter|gauge)"
@@ -64,16 +68,20 @@ def test_button_labels_are_not_code_names() -> None:
     message: list[str] = []
 
     def look(_: Decision) -> None:
-        for prompt in table_view(floor.table, "dealer", {}, shown_money_of(floor.table))["prompts"]:
+        for prompt in table_view(picture_of(floor), "dealer", {})["prompts"]:
             message.extend((prompt["text"], *(choice["text"] for choice in prompt["choices"])))
 
     floor.override = look
-    empty = table_view(floor.table, "dealer", {}, shown_money_of(floor.table))
+    empty = table_view(picture_of(floor), "dealer", {})
     assert empty["next"]["text"] == "Add a deck"
     floor.start("blue", "red")
     floor.round()
     assert "7 Card Straight Flush" in message, "as the paytable prints it"
     assert not [text for text in message if "_" in text or "(dealer)" in text]
+
+
+def picture_of(floor: IdealTable) -> TablePicture:
+    return picture_of_table(floor.table, 0, shown_money_of(floor.table))
 
 
 def _literals(struct: Any, field: str) -> tuple[str, ...]:
@@ -89,9 +97,7 @@ def test_the_picture_is_plain_data_at_every_moment_of_a_round_and_names_one_next
 
     def look(_: Decision) -> None:
         for role in ("dealer", "floorperson", "technician"):
-            shown = table_view(
-                floor.table, role, {"deck_age/blue/8": 1800.0, "dice_age": 60.0}, shown_money_of(floor.table)
-            )
+            shown = table_view(picture_of(floor), role, {"deck_age/blue/8": 1800.0, "dice_age": 60.0})
             again = msgspec.json.decode(msgspec.json.encode(shown))
             phases.add(again["round"]["state"])
             assert {prompt["id"] for prompt in shown["prompts"]} == set(floor.state.prompts)
