@@ -12,6 +12,7 @@ from firmware_bridge.errors import BadHand
 from table_controller import rulebook
 from table_controller.rulebook import Facts
 from table_controller.rulebook.cards import JOKER
+from table_controller.rulebook.duties import duty_clauses
 from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat
 from table_controller.rulebook.settlement.round_settlement import settle, settle_void
 from tests.support.core.settled_rounds import terms
@@ -34,7 +35,7 @@ def dealt(at: SettlementTerms, rng: random.Random) -> DealtRound:
 
     dealer = hand() if edition.hand.dealer_hand else ()
     voids = any({"player_may_void", "player_option_dead_hand"} & set(row.outcomes) for row in edition.irregularities)
-    leaves = f"{edition.chapter}.7(b)/2" in {clause.id for clause in rulebook.clauses(edition.game)}
+    leaves = bool(duty_clauses(edition.game, "abandoned"))
     replaces = set(edition.deal.replacement_card.values()) != {"never"}
     seats = []
     for number in sorted(rng.sample(range(1, 7), rng.randint(1, 6))):
