@@ -55,7 +55,7 @@ async def handle_request(box: Box, request: r.Request, signers: Signers) -> Dura
         case r.ReturnStepRequest():
             who, _ = _signed(box, request, signers)
             return await _fault_reports(box).returns.complete_step(
-                request.fault_report, request.step, who.event_person, who.person.casefold(), request.cards
+                request.fault_report, request.step, who.event_person, request.cards
             )
         case r.EnrollRequest():
             who, second = _signed(box, request, signers)
