@@ -94,7 +94,7 @@ class MeasuredUplink:
             health_every_s=3600.0,
         )  # fmt: skip
         clock = BoxClock()
-        source = BoxSource(game="", chapter="", clock=clock, slots={}, waiting=lambda: 0, store=self.store)
+        source = BoxSource(game="", chapter="", clock=clock, waiting=lambda: 0, store=self.store)
         self.uplink = Uplink(mqtt, source, folder / f"{name}.cursor", pace=1e6)  # nothing else falls due
         assert self.uplink.outbox is not None
         self.outbox = self.uplink.outbox

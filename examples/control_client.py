@@ -89,7 +89,7 @@ def main() -> int:
     print_prompts(status)
 
     box.request("sign_on", credential=DEALER, pin=PIN)
-    box.request("submit", event={"type": "DeckReceived", "deck": options.deck}, by=DEALER)
+    box.request("deck", deck=options.deck, by=DEALER)
     print(f"Deck {options.deck}: accepted")
     print_prompts(box.request("status"))
     box.close()

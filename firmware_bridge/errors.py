@@ -546,7 +546,7 @@ class ChangeNotAuthorized(NotAllowed):
 
 
 class BadRequest(BoxError):
-    """A request on the control socket is malformed. Nothing was done."""
+    """A request of a page or on the control socket is malformed. Nothing was done."""
 
     number = 814
 
@@ -573,6 +573,18 @@ class PanelNotServed(BoxError):
     """The panel cannot listen on its address; the table runs without its pages."""
 
     number = 818
+
+
+class QuestionClosed(BoxError):
+    """A request answers a question that is not open: somebody answered it, or it is not asked any more."""
+
+    number = 819
+
+
+class RecordLate(BoxError):
+    """A request was submitted, and its record did not reach the disk in time. It may still be recorded."""
+
+    number = 820
 
 
 # --- the uplink: the broker, its network, its certificates; the table plays on ----------------------------------

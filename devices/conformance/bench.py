@@ -98,10 +98,10 @@ class ConformanceBench:
         """Return whether a session has ended; the device reports it only when asked."""
         return not await raw.is_alive()
 
-    async def wait_for_device(self, within_s: float = RESTART_LIMIT_S, not_boot: int | None = None) -> RawHost:
+    async def wait_for_device(self, not_boot: int | None = None) -> RawHost:
         """Wait until the device answers again, also if its port vanished; not with the boot id `not_boot`."""
         loop = asyncio.get_running_loop()
-        late = loop.time() + within_s
+        late = loop.time() + RESTART_LIMIT_S
         while True:
             try:
                 if self.transcript.lost is not None:

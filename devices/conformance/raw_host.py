@@ -161,9 +161,9 @@ class RawHost:
         await self.wait_until(lambda _: False, seconds)
         return self.received[since:]
 
-    async def unsealed_frames(self, seconds: float = QUIET_S) -> list[ReceivedFrame]:
-        """Return the unsealed frames of the next seconds; sealed ones may belong to an earlier session."""
-        return [received for received in await self.listen(seconds) if not received.frame.flags & fr.SEALED]
+    async def unsealed_frames(self) -> list[ReceivedFrame]:
+        """Return the unsealed frames of the next moment; sealed ones may belong to an earlier session."""
+        return [received for received in await self.listen(QUIET_S) if not received.frame.flags & fr.SEALED]
 
     async def hello_frames(self, since: int) -> list[ReceivedFrame]:
         """Return the unsealed frames that answer a hello, including those that follow at once."""

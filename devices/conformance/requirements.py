@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from devices.conformance.bench import ConformanceBench
 
-    Check = Callable[[ConformanceBench], Awaitable[None]]
+    Preparation = Callable[[ConformanceBench], Awaitable[None]]
+    # Gets the bench, and a session if it begins in a state that a preparation brings about.
+    Check = Callable[..., Awaitable[None]]
 
 # Time limit (s) of a whole check, without the operator's time; waits inside have shorter deadlines.
 CHECK_LIMIT_S: Final = 900.0
@@ -62,7 +64,7 @@ def expect(met: bool, expected: str, seen: Any) -> None:
         raise RequirementFailed(expected, evidence_text(seen))
 
 
-def preparation(prepare: Check) -> Check:
+def preparation(prepare: Preparation) -> Preparation:
     """Turn a failed preparation into NotChecked: the failure itself has its own requirement."""
 
     @wraps(prepare)
@@ -133,6 +135,18 @@ class Requirement:
         return ""
 
 
+def _in_session(at: Preparation, check: Check) -> Check:
+    """Return a check that first brings the machine to a state and opens a session."""
+
+    @wraps(check)
+    async def checked(bench: ConformanceBench) -> None:
+        await at(bench)
+        async with bench.session() as visit:
+            await check(bench, visit)
+
+    return checked
+
+
 class Chapter:
     """Requirements whose ids begin with the same letters."""
 
@@ -158,10 +172,12 @@ class Chapter:
         capability: str = "",
         without: str = "",
         page: str = "",
+        at: Preparation | None = None,
     ) -> Callable[[Check], Check]:
         """Register a check; the first line of its docstring is the requirement, from a section of the chapter's page.
 
-        Numbers are permanent: the number of a dropped requirement stays unused.
+        `at` brings the machine to the state in which the check begins; the check then also gets a session. Numbers are
+        permanent: the number of a dropped requirement stays unused.
         """
         name = f"{self.letters}-{number:02d}"
         assert name not in self._by_id, name
@@ -175,7 +191,7 @@ class Chapter:
                 sentence,
                 page or self._page,
                 section,
-                check,
+                check if at is None else _in_session(at, check),
                 expected,
                 needs_operator,
                 CHECK_LIMIT_S,
@@ -232,11 +248,6 @@ def model_profile(kind: str, capabilities: list[str]) -> KindProfile:
     profile, _ = kind_chapter(kind)
     models: dict[str, KindProfile] = getattr(import_module(f"{_HERE}.kinds.{kind}"), "MODELS", {})
     return next((result for capability, result in models.items() if capability in capabilities), profile)
-
-
-def applicable(requirements: list[Requirement], capabilities: list[str]) -> list[Requirement]:
-    """Return the requirements that apply to a device with these capabilities."""
-    return [result for result in requirements if not result.why_not_applicable(capabilities)]
 
 
 def select_requirements(requirements: list[Requirement], only: list[str]) -> list[Requirement]:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 IGNORED_TIMES: Final = 3
 _METHODS: Final = ("manual_shoe", "hand", "automated_shoe")
 
+# How long a rogue device tries to connect before anybody plays (s).
+_REFUSED_FOR_S: Final = 600.0
+
 
 class BypassAttempts(msgspec.Struct):
     """Number of attempts, and how many passed."""
@@ -148,10 +151,10 @@ class RogueResult(msgspec.Struct, frozen=True):
     reasons: tuple[str, ...]  # why the round could not be opened
 
 
-async def try_rogue_device(casino: CasinoTable, slot: str, seconds: float = 600.0) -> RogueResult:
+async def try_rogue_device(casino: CasinoTable, slot: str) -> RogueResult:
     """Start the table with a rogue device in one slot, bring a deck, and try to open a round."""
     casino.box.connect()
-    await asyncio.sleep(seconds)
+    await asyncio.sleep(_REFUSED_FOR_S)
     await casino.bring_deck("blue")
     decisions = await _sent(casino, ev.OpenRound(DEALER))
     keys = tuple(reason.key for d in decisions if isinstance(d, RequestRefused) for reason in d.reasons)

@@ -102,9 +102,9 @@ class DeviceBench(Generic[M, D, V]):
         async with asyncio.timeout(seconds):
             return await future
 
-    async def until_reported(self, seconds: float = 120.0) -> Reported:
+    async def until_reported(self) -> Reported:
         """Wait for the next report after a (re)connect."""
-        reported: Reported = await self.until(lambda event: isinstance(event, Reported), seconds)
+        reported: Reported = await self.until(lambda event: isinstance(event, Reported))
         return reported
 
     async def close(self) -> None:

@@ -220,7 +220,7 @@ def _judge(casino: CasinoTable, mark: int, incident: Incident, tried: bypass_att
 # --- incidents without bad cards --------------------------------------------------------------------------------------
 
 
-async def replay_late_bet(seed: int = 1) -> IncidentResult:
+async def replay_late_bet(seed: int) -> IncidentResult:
     """Players place chips around the call of no more bets: accepted ones are collected, the others returned."""
     casino = CasinoTable("face_up_pai_gow", seed=seed)
     try:
@@ -244,7 +244,7 @@ async def replay_late_bet(seed: int = 1) -> IncidentResult:
         await casino.close()
 
 
-async def replay_rogue(seed: int = 1) -> IncidentResult:
+async def replay_rogue(seed: int) -> IncidentResult:
     """Put a shuffler with a wrong key at the table, then one with unapproved firmware."""
     results, passed = [], 0
     for wrong in ("key", "firmware"):

@@ -138,7 +138,6 @@ async def serve_panel(
     casino: CasinoTable,
     *,
     port: int = 0,
-    name: str = "Table 7",
     on_ready: Callable[[int], None] | None = None,
     folder: Path | None = None,
 ) -> None:
@@ -152,6 +151,6 @@ async def serve_panel(
         box.supervise("wear", partial(monitor_wear, box, folder))
     config = PanelConfig(True, "127.0.0.1", port, None, None)
     await serve(
-        config, box, box.check_person, name=name, bench=SimulatedBench(casino), on_ready=on_ready, data=folder,
+        config, box, box.check_person, name="Table 7", bench=SimulatedBench(casino), on_ready=on_ready, data=folder,
         unverified=box.plan.is_development,
     )  # fmt: skip

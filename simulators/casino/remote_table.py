@@ -20,6 +20,7 @@ from simulators.engine.control import write_trust_files
 from simulators.engine.ports.pty import PtyPort
 from table_controller.access.control_client import BoxClient
 from table_controller.access.event_json import event_from_json
+from table_controller.access.request_rules import RULES
 from table_controller.journal import former_names, reader
 from table_controller.journal import records as rec
 from table_controller.table import state_machines as mc
@@ -38,6 +39,16 @@ WAIT_TIMEOUT_S: Final = 120.0
 LOOK_S: Final = 0.02
 # A box that has pushed nothing for this time (s), even on a busy computer, waits for people.
 LATE_S: Final = 2.0
+# The request that a person sends for each event.
+REQUEST_OF: Final = {rule.event: kind.name() for kind, rule in RULES.items() if rule.event is not None}
+
+
+def _fields(event: ev.Event) -> dict[str, Any]:
+    """Return the fields of the request for an event, with the credentials of its signers."""
+    fields: dict[str, Any] = {key: value for key, value in msgspec.to_builtins(event).items() if value is not None}
+    del fields["type"]
+    signers = {"who": "by", "second": "second"}
+    return {signers.get(key, key): value["credential"] if key in signers else value for key, value in fields.items()}
 
 
 class RemoteDriver:
@@ -93,9 +104,7 @@ class RemoteBox:
             await self.client.request("sign_on", credential=credential, pin=BENCH_PIN)
         self._early = []
         reply = await self.client.request("follow", device_events=True)
-        for record in reader.read(journal, self.seq + 1, reply["seq"]):
-            if record.kind == rec.STEP:
-                self._step(record.body)
+        self.read_steps(journal, reply["seq"])
         assert self.table.snapshot() == msgspec.convert(reply["state"], bytes), (
             "the box's state differs from its journal"
         )
@@ -104,6 +113,13 @@ class RemoteBox:
         for push in early:
             self._apply_push(push)
         self.casino.people.look_at_screen()
+
+    def read_steps(self, journal: Path, last: int | None = None) -> None:
+        """Follow the steps that are on the disk of the box, up to this record or to the end."""
+        for record in reader.read(journal, self.seq + 1, last):
+            if record.kind == rec.STEP:
+                self._step(record.body)
+            self.seq = record.seq
 
     async def _watch(self, client: BoxClient) -> None:
         await client.ended.wait()
@@ -150,13 +166,9 @@ class RemoteBox:
             self._go(self._submit(event))
 
     async def _submit(self, event: ev.Event) -> None:
-        body = msgspec.to_builtins(event)
-        by = body.pop("who")["credential"]
-        second = body.pop("second", None)
         assert self.client is not None
         try:
-            more = {} if second is None else {"second": second["credential"]}
-            answer = await self.client.request("submit", event=body, by=by, **more)
+            answer = await self.client.request(REQUEST_OF[type(event)], **_fields(event))
             self._answered_at = max(self._answered_at, answer["seq"])
         except NoBox:
             return
@@ -181,7 +193,8 @@ class RemoteBox:
         """Complete a return-to-service step of a fault report, or read its progress."""
         if self.client is None:
             raise LinkClosed("the box is dark")
-        reply: dict[str, Any] = await self.client.request("fault", fault_report=report, step=step, by=by, **more)
+        asked = {"do": "fault"} if step is None else {"do": "return_step", "step": step, "by": by, **more}
+        reply: dict[str, Any] = await self.client.request(fault_report=report, **asked)
         return reply
 
     def keep(self) -> None:
@@ -205,6 +218,7 @@ class RemoteTable(CasinoTable):
 
     def __init__(self, folder: Path, game: str, **options: Any) -> None:
         self.folder = folder
+        self._choices = options.get("choices") or {}
         super().__init__(game, **options)
         self._machine_ports: list[PtyPort] = []
 
@@ -212,6 +226,11 @@ class RemoteTable(CasinoTable):
     def config(self) -> Path:
         """The configuration file of the box."""
         return self.folder / "table.toml"
+
+    @property
+    def journal(self) -> Path:
+        """The journal of the box."""
+        return self.folder / "data" / "journal"
 
     @property
     def socket(self) -> Path:
@@ -286,7 +305,9 @@ class RemoteTable(CasinoTable):
             self._machine_ports.append(port)
             ports[name] = str(port.port)
         panel = "enabled = false" if self.panel_port is None else f"port = {self.panel_port}"
-        self.config.write_text(f"{table_toml(self.edition.game, ports)}\n[panel]\n{panel}\n", "utf-8")
+        self.config.write_text(
+            f"{table_toml(self.edition.game, ports, choices=self._choices)}\n[panel]\n{panel}\n", "utf-8"
+        )
         write_bench_people(self.folder / "data")
         return self
 
@@ -302,6 +323,6 @@ class RemoteTable(CasinoTable):
         async with asyncio.timeout(START_TIMEOUT_S):
             while True:
                 with suppress(NoBox):
-                    await self.box.connect(self.socket, self.folder / "data" / "journal")
+                    await self.box.connect(self.socket, self.journal)
                     return
                 await asyncio.sleep(LOOK_S)

@@ -388,9 +388,9 @@ class CasinoTable:
         """Wait so many seconds at the pace of these people."""
         await asyncio.sleep(seconds * self.pace)
 
-    async def until_held(self, seconds: float = ROUND_TIMEOUT_S) -> None:
+    async def until_held(self) -> None:
         """Wait until the box has a hold and nobody is busy."""
-        for _ in range(round(seconds / 0.5)):
+        for _ in range(round(ROUND_TIMEOUT_S / 0.5)):
             self.load_shuffler()
             state = self.controller.table.state
             if state.holds and not self.people.is_busy and not state.commands:

@@ -13,6 +13,7 @@ from table_controller.access.people_file import Cost, add_credential, load_crede
 from table_controller.rulebook import edition, paytables
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from simulators.engine.machine import SimulatedMachine
@@ -101,12 +102,18 @@ def make_machines(slots: dict[str, str], **options: Any) -> list[SimulatedMachin
     ]
 
 
-def table_toml(game: str, ports: dict[str, str], start: str | None = None) -> str:
-    """Return the configuration of this table, given the port of each slot; keys and approved list are in its folder."""
+def table_toml(
+    game: str, ports: dict[str, str], start: str | None = None, choices: Mapping[str, Any] | None = None
+) -> str:
+    """Return the configuration of this table, given the port of each slot; keys and approved list are in its folder.
+
+    `choices`: further choices of the certificate holder.
+    """
+    chosen = {"adjacent_boxes": 1} | default_choices(game) | dict(choices or {})
     lines = ["# A simulated table; the same file with other ports drives real devices.", "", "[table]"]
     lines += [f'name = "bench {game}"', f'game = "{game}"', 'approved = "approved.toml"']
     lines += ["development = true  # this software is not approved for play: pages show UNVERIFIED", "", "[rules]"]
-    lines += [f"{key} = {_toml(choice)}" for key, choice in ({"adjacent_boxes": 1} | default_choices(game)).items()]
+    lines += [f"{key} = {_toml(choice)}" for key, choice in chosen.items()]
     if start is not None:
         lines += [f'start = "{_START_NAMES[start]}"']
     lines += ["", "[data]", 'folder = "data"']

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware_bridge.errors import BadRequest, DataFolderUnusable, NotAllowed, PitboxError
 from firmware_bridge.version import VERSION
 from table_controller.access.event_json import event_to_json
-from table_controller.access.requests import MAX_LINE, PROTOCOL, encode_line, error_body, read_request
+from table_controller.access.request_json import MAX_LINE, PROTOCOL, encode_line, error_body, number_of, read_line
 from table_controller.access.session import ClientSession, watcher_quota
 from table_controller.host.quota import Origin, Quota, Rank
 
@@ -129,9 +129,9 @@ class ClientConnection(asyncio.Protocol):
         if not request.strip():
             return
         try:
-            self.session.handle(read_request(request))
+            self.session.handle(read_line(request))
         except PitboxError as refused:
-            self.send({"error": error_body(refused)})
+            self.send({**number_of(request), "error": error_body(refused)})
 
     def send(self, what: Any) -> None:
         """Send an object as one line; drop a client that is too far behind."""

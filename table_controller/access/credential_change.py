@@ -10,13 +10,13 @@ from table_controller.access import people_file
 from table_controller.access.people_authority import change_credential, has_authority
 
 if TYPE_CHECKING:
-    from table_controller.access import requests as p
     from table_controller.access.people_file import CredentialHolder
+    from table_controller.access.requests import PeopleRequest
     from table_controller.controller.box import Box
 
 
 async def change_credential_by_request(
-    box: Box, request: p.PeopleRequest, by: CredentialHolder | None, uid: int
+    box: Box, request: PeopleRequest, by: CredentialHolder | None, uid: int
 ) -> dict[str, Any]:
     """Carry out a change and return the credential. The change is in the journal when this returns."""
     path = box.plan.people.path

@@ -11,6 +11,8 @@ from devices.keypad import messages as m
 from devices.keypad.driver import KeypadDriver
 from devices.keypad.state import check_freshness, seats_of
 from firmware_bridge.errors import PitboxError
+from table_controller.access.request_rules import to_event
+from table_controller.access.requests import AnswerRequest, NoMoreBetsRequest
 from table_controller.controller.slot import slots_of
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
@@ -136,7 +138,7 @@ class Keypad:
         """Close bets. A press has no age limit but must belong to this round: not from before the bets opened."""
         if self._opened is None or press.age_ms / 1000 > asyncio.get_running_loop().time() - self._opened:
             return
-        self._controller.submit(ev.NoMoreBets(self._dealer() or ev.Person("dealer", slot)))
+        self._controller.submit(to_event(NoMoreBetsRequest(), self._dealer() or ev.Person("dealer", slot), None))
 
     def _start_game(self, slot: str) -> None:
         for prompt in self._controller.table.state.prompts.values():
@@ -157,7 +159,8 @@ class Keypad:
         if who is None:
             log.warning("%s: an entry was ignored because no dealer is signed on", slot)
             return
-        self._controller.submit(ev.Answer(prompt.id, prompt.choices[0], who, number, seats))
+        answer = AnswerRequest(prompt=prompt.id, choice=prompt.choices[0], number=number, seats=seats)
+        self._controller.submit(to_event(answer, who, None))
 
     def cancel(self) -> None:
         """Stop all displays; `close` waits for them."""

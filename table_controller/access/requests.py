@@ -1,33 +1,57 @@
-"""The requests of the control socket and the events that people may submit. One JSON object a line.
+"""The requests that people and programs send to a box: one type for each, with its fields and their limits.
 
-docs/box.md describes it for authors of clients.
+Pages, the control socket and the commands all send these. Who signs a request is in `request_rules`; its number and
+the names of its signers are in the envelope (`request_json`). docs/box.md lists every request.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, Union
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
+from msgspec import Meta
 
-from firmware_bridge.decode_errors import UNDECODABLE
-from firmware_bridge.errors import BadRequest, PitboxError
-from table_controller.catalogue import catalogue
-from table_controller.table import events as ev
-
-# The version of the protocol; raised when an old client would misunderstand.
-PROTOCOL: Final = 2
-# The longest line (bytes); far more than any request needs.
-MAX_LINE: Final = 64 * 1024
-# Bounds for entries of people: numbers that every program can represent exactly, texts of one line.
+# Bounds of what people enter: numbers that every program can represent exactly, and texts of one line. The journal
+# and its snapshots keep them forever.
 LARGEST_NUMBER: Final = 1 << 53
-LONGEST_TEXT: Final = 200
-MOST_ITEMS: Final = 16
+LARGEST_AMOUNT: Final = 10**15
+
+ShortText = Annotated[str, Meta(min_length=1, max_length=64)]
+LongText = Annotated[str, Meta(max_length=200)]
+Document = Annotated[str, Meta(min_length=1, max_length=200)]
+Seat = Annotated[int, Meta(ge=1, le=6)]
+Number = Annotated[int, Meta(ge=0, le=LARGEST_NUMBER)]
+Pin = Annotated[str, Meta(max_length=128)]
 
 
-class Request(msgspec.Struct, frozen=True, tag_field="do", forbid_unknown_fields=True, kw_only=True):
-    """Base of all requests; `id` comes back with the answer."""
+class Request(
+    msgspec.Struct, frozen=True, tag_field="do", forbid_unknown_fields=True, kw_only=True, omit_defaults=True
+):
+    """Base of all requests; `do` names the request."""
 
-    id: int = 0
+    @classmethod
+    def name(cls) -> str:
+        """Return the name of this request: the value of `do`."""
+        return str(cls.__struct_config__.tag)
+
+    def __repr__(self) -> str:
+        """Never show a PIN."""
+        fields = (f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name != "pin")
+        return f"{type(self).__name__}({', '.join(fields)})"
+
+
+class ShownCredential(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A credential that comes with the request itself."""
+
+    id: Annotated[str, Meta(max_length=64)]
+    pin: Pin
+
+    def __repr__(self) -> str:
+        """Never show the PIN."""
+        return f"ShownCredential({self.id!r})"
+
+
+# --- questions, and what belongs to a connection ----------------------------------------------------------------------
 
 
 class StatusRequest(Request, frozen=True, tag="status"):
@@ -35,182 +59,225 @@ class StatusRequest(Request, frozen=True, tag="status"):
 
 
 class FollowRequest(Request, frozen=True, tag="follow"):
-    """Send the state of the table now, then every step that is on disk; with `told`, also the events of machines."""
+    """Send the table's state now, then every step that is on disk; with `device_events`, also events of machines."""
 
     device_events: bool = False
-
-
-class SignOnRequest(Request, frozen=True, tag="sign_on"):
-    """Sign a person on; from then on this connection may act for them."""
-
-    credential: str
-    pin: str
-
-
-class SignOffRequest(Request, frozen=True, tag="sign_off"):
-    """Sign a person off."""
-
-    credential: str
-
-
-class SubmitRequest(Request, frozen=True, tag="submit"):
-    """Submit an event of a person, without `who`. `by` and `second` are signed on over this connection."""
-
-    event: dict[str, Any]
-    by: str | None = None
-    second: str | None = None
-
-
-class DeviceRequest(Request, frozen=True, tag="device"):
-    """Ask a device a question, or give it an order of a technician, through the box."""
-
-    slot: str
-    call: str
-    arguments: dict[str, Any] = {}
-    by: str | None = None
-
-
-class EnrollRequest(Request, frozen=True, tag="enroll"):
-    """Enroll a device in a slot, signed by a technician and a floorperson; a previous key is revoked."""
-
-    slot: str
-    by: str
-    second: str
-    file: str = ""
-
-
-class PeopleRequest(Request, frozen=True, tag="people"):
-    """Add or revoke a credential, or change its PIN; `by` is signed on here and has the right to do it.
-
-    While the people file has no auditor, nobody can sign: then the user of the box, or root, may do it.
-    """
-
-    change: Literal["add", "pin", "revoke"]
-    credential: str
-    role: str = ""
-    person: str | None = None
-    pin: str = ""
-    by: str | None = None
 
 
 class TraceRequest(Request, frozen=True, tag="trace"):
     """Send every frame of these slots (of all slots, if none is named) from now on."""
 
-    slots: list[str] = []
+    slots: tuple[ShortText, ...] = ()
+
+
+class SignOnRequest(Request, frozen=True, tag="sign_on"):
+    """Sign a person on; from then on this connection may act for them."""
+
+    credential: Annotated[str, Meta(max_length=64)]
+    pin: Pin
+
+
+class SignOffRequest(Request, frozen=True, tag="sign_off"):
+    """Sign a person off."""
+
+    credential: Annotated[str, Meta(max_length=64)]
+
+
+# --- the table: each of these becomes an event of the core ------------------------------------------------------------
+
+
+class AnswerRequest(Request, frozen=True, tag="answer"):
+    """Answer a prompt with one of its choices, and a number or seats where it asks for them."""
+
+    prompt: Number
+    choice: ShortText
+    number: Annotated[int, Meta(ge=0, le=1_000_000_000)] | None = None
+    seats: Annotated[tuple[Seat, ...], Meta(max_length=6)] = ()
+
+
+class OpenRoundRequest(Request, frozen=True, tag="open_round"):
+    """Open a round."""
+
+
+class NoMoreBetsRequest(Request, frozen=True, tag="no_more_bets"):
+    """Call no more bets."""
+
+
+class AddDeckRequest(Request, frozen=True, tag="deck"):
+    """Add a deck to the table; its back color is its name."""
+
+    deck: ShortText
+    preshuffled: bool = False
+    two_jokers: bool = False
+
+
+class ReportRequest(Request, frozen=True, tag="report"):
+    """Report an irregularity that only people can see."""
+
+    trigger: ShortText
+    seat: Seat | None = None
+    deck: ShortText | None = None
+    slot: ShortText | None = None
+
+
+class OrderRequest(Request, frozen=True, tag="order"):
+    """Give a floorperson's order."""
+
+    order: Literal[
+        "reshuffle", "recut", "remove_deck", "table_idle", "dealing_method", "start_method", "shuffle_by_hand",
+        "shuffle_by_machine", "readmit",
+    ]  # fmt: skip
+    deck: ShortText | None = None
+    method: ShortText | None = None
+    seat: Seat | None = None
+
+
+class SlotOrderRequest(Request, frozen=True, tag="slot"):
+    """Change the service state of a device: take it out of service, sign, repair, clear or return it."""
+
+    slot: ShortText
+    act: Literal["give_up", "sign", "repair", "clear", "acknowledge"]
+
+
+class ChangeDealerRequest(Request, frozen=True, tag="dealer_changed"):
+    """Take over the table as its dealer."""
+
+
+class CoverCardRequest(Request, frozen=True, tag="cover_card"):
+    """Report that the cover card came out."""
+
+    seat: Seat | None = None
+
+
+class CorrectMeterRequest(Request, frozen=True, tag="correct_meter"):
+    """Correct the meter by an amount (micro-dollars)."""
+
+    amount: Annotated[int, Meta(ge=-LARGEST_AMOUNT, le=LARGEST_AMOUNT)]
+    document: Document
+    ground: ShortText
+    reason: ShortText
+    counterpart: LongText = ""
+
+
+class ResetMeterRequest(Request, frozen=True, tag="reset_meter"):
+    """Reset the meter to its seed."""
+
+    document: Document
+    ground: ShortText
+    reason: ShortText
+    counterpart: LongText = ""
+
+
+class SetMeterRequest(Request, frozen=True, tag="set_meter"):
+    """Set the rate of progression (hundredths of a percent) or the limit of the meter (cents)."""
+
+    document: Document
+    rate_bp: Annotated[int, Meta(ge=1, le=10_000)] | None = None
+    limit_cents: Annotated[int, Meta(ge=1, le=10**12)] | None = None
+    submission: LongText = ""
+
+
+class CloseMeterRequest(Request, frozen=True, tag="close_meter"):
+    """Close the meter to play."""
+
+    document: Document
+
+
+class OpenMeterRequest(Request, frozen=True, tag="open_meter"):
+    """Open the meter to play again."""
+
+    document: Document
+
+
+class TransferOverflowRequest(Request, frozen=True, tag="transfer_overflow"):
+    """Transfer an amount of the overflow (micro-dollars) to the meter."""
+
+    amount: Annotated[int, Meta(ge=1, le=LARGEST_AMOUNT)]
+    document: Document
+
+
+class ConfirmCopyAbsentRequest(Request, frozen=True, tag="confirm_copy_absent"):
+    """Confirm that the second copy is unreachable and that no other box was restored from it."""
+
+    document: Document
+
+
+# --- machines and people: the box does these, and its journal records them --------------------------------------------
+
+
+class DeviceRequest(Request, frozen=True, tag="device"):
+    """Ask a device a question, or give it an order of a technician."""
+
+    slot: ShortText
+    call: ShortText
+    arguments: dict[ShortText, int | bool | ShortText] = {}
 
 
 class FaultRequest(Request, frozen=True, tag="fault"):
-    """Return the progress of the return to service of a fault report; with `step`, begin it or complete a step."""
+    """Return the progress of the return to service of a fault report."""
 
-    fault_report: int
-    step: str | None = None  # begin, leave, path_empty, count, return; other steps complete when the machine reports
-    cards: int | None = None  # with count
-    by: str | None = None
+    fault_report: Number
+
+
+class ReturnStepRequest(Request, frozen=True, tag="return_step"):
+    """Begin the return to service of a fault report, or complete one of its steps.
+
+    `begin`, `leave`, `path_empty`, `count` (with `cards`) and `return`; other steps complete when the machine reports.
+    """
+
+    fault_report: Number
+    step: ShortText
+    cards: Annotated[int, Meta(ge=0, le=9999)] | None = None
+
+
+class EnrollRequest(Request, frozen=True, tag="enroll"):
+    """Enroll a device in a slot; a previous key is revoked. `file` names the key file on the computer of the box."""
+
+    slot: ShortText
+    file: Annotated[str, Meta(max_length=4096)] = ""
 
 
 class WearResetRequest(Request, frozen=True, tag="wear_reset"):
     """Restart the wear history of a machine after a technician serviced its rollers or sensors."""
 
-    serial: str
-    by: str | None = None
+    serial: ShortText
 
 
-REQUESTS: Final = (
-    StatusRequest,
-    FollowRequest,
-    SignOnRequest,
-    SignOffRequest,
-    SubmitRequest,
-    DeviceRequest,
-    EnrollRequest,
-    PeopleRequest,
-    TraceRequest,
-    FaultRequest,
-    WearResetRequest,
-)
-_REQUESTS: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(Union[REQUESTS])  # noqa: UP007
+class PeopleRequest(Request, frozen=True, tag="people"):
+    """Add or revoke a credential, or change its PIN."""
 
-# Every event that people may submit; the box adds the person.
-PERSON_EVENTS: Final = (
-    ev.DeckReceived,
-    ev.OpenRound,
-    ev.NoMoreBets,
-    ev.Answer,
-    ev.IrregularityReported,
-    ev.Ordered,
-    ev.DealerChanged,
-    ev.SlotOrdered,
-    ev.MeterCorrected,
-    ev.MeterReset,
-    ev.MeterParameters,
-    ev.CoverCardOut,
-    ev.MeterClosed,
-    ev.MeterOpened,
-    ev.OverflowTransferred,
-    ev.CopyAbsenceConfirmed,
-)
-_BY_NAME: Final[dict[str, type[ev.Event]]] = {event.__name__: event for event in PERSON_EVENTS}
-_TWO: Final = (
-    ev.MeterCorrected, ev.MeterReset, ev.MeterParameters, ev.MeterClosed, ev.MeterOpened, ev.OverflowTransferred,
-    ev.CopyAbsenceConfirmed,
+    change: Literal["add", "pin", "revoke"]
+    credential: Annotated[str, Meta(max_length=64)]
+    role: LongText = ""
+    person: LongText | None = None
+    pin: Pin = ""
+
+
+# Requests that become an event of the core.
+TABLE_REQUESTS: Final[tuple[type[Request], ...]] = (
+    AnswerRequest, OpenRoundRequest, NoMoreBetsRequest, AddDeckRequest, ReportRequest, OrderRequest, SlotOrderRequest,
+    ChangeDealerRequest, CoverCardRequest, CorrectMeterRequest, ResetMeterRequest, SetMeterRequest, CloseMeterRequest,
+    OpenMeterRequest, TransferOverflowRequest, ConfirmCopyAbsentRequest,
 )  # fmt: skip
+# Requests that people sign and the box carries out itself.
+BOX_REQUESTS: Final[tuple[type[Request], ...]] = (
+    DeviceRequest, FaultRequest, ReturnStepRequest, EnrollRequest, WearResetRequest, PeopleRequest,
+)  # fmt: skip
+# Requests that only a connection to the control socket has; a page has its session and its stream instead.
+CONNECTION_REQUESTS: Final[tuple[type[Request], ...]] = (
+    StatusRequest, FollowRequest, TraceRequest, SignOnRequest, SignOffRequest,
+)  # fmt: skip
+BY_NAME: Final[dict[str, type[Request]]] = {
+    kind.name(): kind for kind in (*CONNECTION_REQUESTS, *TABLE_REQUESTS, *BOX_REQUESTS)
+}
 
 
-def read_request(line: bytes) -> Request:
-    """Return the request on a line; raise BadRequest with the problem."""
-    try:
-        decoded: Request = _REQUESTS.decode(line)
-    except UNDECODABLE as error:
-        known = ", ".join(request.__struct_config__.tag for request in REQUESTS)  # type: ignore[misc]
-        raise BadRequest(f"not a request: {error}; requests: {known}") from error
-    return decoded
-
-
-def read_event(raw: dict[str, Any], who: ev.Person, second: ev.Person | None) -> ev.Event:
-    """Return an event for the core, submitted by these people and nobody else."""
-    claimed = [key for key in ("who", "second") if key in raw]
-    if claimed:
-        raise BadRequest(f"an event over this socket has no {claimed[0]!r}: the box adds the signed-on person")
-    kind: type[ev.Event] | None = _BY_NAME.get(str(raw.get("type")))
-    if kind is None:
-        raise BadRequest(f"{raw.get('type')!r} is not an event that people submit; events: {', '.join(_BY_NAME)}")
-    if kind is ev.CoverCardOut and raw.get("slot") is not None:
-        raise BadRequest("CoverCardOut has a slot only when a shoe reports it; people may name the seat")
-    people: dict[str, Any] = {"who": who}
-    if kind in _TWO:
-        if second is None:
-            raise BadRequest(f"{kind.__name__} needs two people: name the other one as 'second'")
-        people["second"] = second
-    unknown = [key for key in raw if key not in (*kind.__struct_fields__, "type")]
-    if unknown:
-        raise BadRequest(f"{kind.__name__} has no {unknown[0]!r}; it has: {', '.join(kind.__struct_fields__)}")
-    for key, value in raw.items():
-        _check_bounds(f"{kind.__name__}: {key}", value)
-    try:
-        return msgspec.convert({**raw, **msgspec.to_builtins(people)}, kind)
-    except UNDECODABLE as error:
-        raise BadRequest(f"{kind.__name__}: {error}") from error
-
-
-def _check_bounds(what: str, value: Any) -> None:
-    """Refuse values that are too large: the journal and its snapshots would keep them forever."""
-    if isinstance(value, int) and not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:
-        raise BadRequest(f"{what}: a number is at most {LARGEST_NUMBER}")
-    if isinstance(value, str) and not (len(value) <= LONGEST_TEXT and value.isprintable()):
-        raise BadRequest(f"{what}: a text has one line and at most {LONGEST_TEXT} characters")
-    if isinstance(value, list | tuple):
-        if len(value) > MOST_ITEMS:
-            raise BadRequest(f"{what}: a list has at most {MOST_ITEMS} items")
-        for each in value:
-            _check_bounds(what, each)
-
-
-def error_body(error: PitboxError) -> dict[str, Any]:
-    """Return an error for a client: code, sentence, and what to do."""
-    entry = catalogue().get(error.code)
-    return {"code": error.code, "text": str(error), "act": entry.act if entry else ""}
-
-
-def encode_line(what: Any) -> bytes:
-    """Return an object as a line of the socket."""
-    return msgspec.json.encode(what) + b"\n"
+def texts_of(value: Any) -> list[str]:
+    """Return every text in a request except a PIN, which people choose and nothing records."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Request):
+        return [text for name in value.__struct_fields__ if name != "pin" for text in texts_of(getattr(value, name))]
+    if isinstance(value, dict):
+        return [text for pair in value.items() for each in pair for text in texts_of(each)]
+    return [text for each in value for text in texts_of(each)] if isinstance(value, tuple) else []

@@ -1,6 +1,6 @@
-"""The session of one client of the control socket: who is signed on, what it follows, and how requests are handled.
+"""The session of one client of the control socket: who is signed on, and what it follows.
 
-Every event is submitted by a person who signed on over this connection.
+`request_handler` carries out the requests that people sign. Every signer signed on over this connection.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ import logging
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import BadRequest, BoxLocked, NotAllowed, PitboxError
-from table_controller.access import requests as p
+from table_controller.access import requests as r
 from table_controller.access.credential_change import change_credential_by_request
+from table_controller.access.request_handler import Signers, check_signed_on, handle_request
+from table_controller.access.request_json import error_body
 from table_controller.host.quota import Admission, Origin, Quota, Rank
-from table_controller.maintenance.enrollment import enroll
 from table_controller.maintenance.frame_monitor import blank_cards
-from table_controller.maintenance.service_calls import call_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from table_controller.access.people_file import CredentialHolder
+    from table_controller.access.request_json import LineEnvelope, ReceivedRequest
     from table_controller.controller.box import Box
     from table_controller.controller.controller import DurableStep
     from table_controller.table import events as ev
@@ -56,68 +57,66 @@ class ClientSession:
         self.follows_devices = False
         self._from = 0  # the state that the client got includes steps up to this one
         self._state: tuple[int, bytes] | None = None  # (request, state) waiting until its step is on disk
-        self._people: dict[str, ev.Person] = {}
-        self._proved: dict[str, CredentialHolder] = {}  # holder of each credential, with the proof of the PIN
+        self._people: dict[str, CredentialHolder] = {}  # who is signed on, with the proof of the PIN
         self._wrong = 0
-        self._submitted: dict[int, tuple[int, ev.Event]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._traced: list[str] = []
 
     @property
     def is_idle(self) -> bool:
         """Whether nobody is signed on, nothing is followed and no request is open."""
-        return not (self._people or self.is_following or self._traced or self._tasks or self._submitted)
+        return not (self._people or self.is_following or self._traced or self._tasks)
 
     # --- requests -----------------------------------------------------------------------------------------------------
 
-    def handle(self, request: p.Request) -> None:
+    def handle(self, received: ReceivedRequest[LineEnvelope]) -> None:
         """Handle one request; a refused request gets an error and changes nothing."""
+        envelope, request = received
         try:
             match request:
-                case p.StatusRequest():
-                    self._answer(request, self._box.pictures.box())
-                case p.FollowRequest():
-                    self._follow(request)
-                case p.SignOnRequest():
-                    self._later(request, self._sign_on(request))
-                case p.SignOffRequest():
-                    self._sign_off(request)
-                case p.SubmitRequest():
-                    self._submit(request)
-                case p.DeviceRequest():
-                    self._later(request, self._device(request))
-                case p.EnrollRequest():
-                    self._later(request, self._enroll(request))
-                case p.PeopleRequest():
-                    self._later(request, self._change_people(request))
-                case p.TraceRequest():
-                    self._trace(request)
-                case p.FaultRequest():
-                    self._later(request, self._jam(request))
-                case p.WearResetRequest():
-                    self._later(request, self._mended(request))
+                case r.StatusRequest():
+                    self._answer(envelope.id, self._box.pictures.box())
+                case r.FollowRequest():
+                    self._follow(envelope.id, request)
+                case r.TraceRequest():
+                    self._answer(envelope.id, self._trace(request))
+                case r.SignOffRequest():
+                    self._answer(envelope.id, self._sign_off(request))
+                case r.SignOnRequest():
+                    self._later(envelope.id, self._sign_on(request))
+                case r.PeopleRequest():
+                    self._later(envelope.id, self._change_people(request, envelope.by))
+                case _:
+                    self._later(envelope.id, self._handle_signed(request, envelope))
         except PitboxError as error:
-            self._refuse(request, error)
+            self._refuse(envelope.id, error)
 
-    def _answer(self, request: p.Request, what: Any) -> None:
-        self._send({"id": request.id, "ok": what})
+    async def _handle_signed(self, request: r.Request, envelope: LineEnvelope) -> Any:
+        """Carry out a request that people sign; return its answer."""
+        by, second = envelope.by, envelope.second
+        signers = Signers(lambda: self._holder(by), None if second is None else lambda: self._holder(second))
+        done = await handle_request(self._box, request, signers)
+        return done if done is None or isinstance(done, dict) else {"seq": done.seq, "decisions": done.decisions}
 
-    def _refuse(self, request: p.Request, error: PitboxError) -> None:
-        self._send({"id": request.id, "error": p.error_body(error)})
+    def _answer(self, number: int, what: Any) -> None:
+        self._send({"id": number, "ok": what})
 
-    def _later(self, request: p.Request, work: Coroutine[Any, Any, None]) -> None:
+    def _refuse(self, number: int, error: PitboxError) -> None:
+        self._send({"id": number, "error": error_body(error)})
+
+    def _later(self, number: int, work: Coroutine[Any, Any, Any]) -> None:
         if len(self._tasks) >= MAX_WAITING:
             work.close()
             raise BadRequest(f"{MAX_WAITING} requests of this connection are not answered yet")
 
         async def guarded() -> None:
             try:
-                await work
+                self._answer(number, await work)
             except PitboxError as error:
-                self._refuse(request, error)
+                self._refuse(number, error)
             except Exception as bug:  # the client must get an answer
                 log.exception("a request failed")
-                self._refuse(request, BadRequest(f"the request failed: {bug!r}"))
+                self._refuse(number, BadRequest(f"the request failed: {bug!r}"))
 
         task = asyncio.get_running_loop().create_task(guarded())
         self._tasks.add(task)
@@ -140,11 +139,11 @@ class ClientSession:
         if self._seat is not None:
             self._watchers.promote(self._seat, self._watcher())
 
-    def _follow(self, request: p.FollowRequest) -> None:
+    def _follow(self, number: int, request: r.FollowRequest) -> None:
         controller = self._box.running_controller()
         self._watch()
         self.is_following, self.follows_devices, self._from = True, request.device_events, controller.newest_seq
-        self._state = (request.id, controller.table.snapshot())
+        self._state = (number, controller.table.snapshot())
         if controller.durable_seq >= controller.newest_seq:
             self._send_state()
 
@@ -159,27 +158,19 @@ class ClientSession:
         return self.is_following and step.seq > self._from
 
     def on_durable(self, step: DurableStep) -> None:
-        """Answer the request whose step is now on disk."""
+        """Send the requested state, if this step completes it."""
         if self._state is not None and step.seq >= self._from:
             self._send_state()
-        request = self._submitted.pop(id(step.event), None)
-        if request is not None:
-            self._send({"id": request[0], "ok": {"seq": step.seq, "decisions": step.decisions}})
 
     def on_halted(self, cause: PitboxError) -> None:
-        """Answer every open request with the cause of the halt."""
-        refused = p.error_body(BoxLocked(f"{cause.code}: {cause}"))
-        waiting = [request for request, _ in self._submitted.values()]
+        """Refuse the requested state with the cause of the halt."""
         if self._state is not None:
-            waiting.append(self._state[0])
-        self._state = None
-        self._submitted.clear()
-        for request in waiting:
-            self._send({"id": request, "error": refused})
+            (number, _), self._state = self._state, None
+            self._refuse(number, BoxLocked(f"{cause.code}: {cause}"))
 
     # --- people -------------------------------------------------------------------------------------------------------
 
-    async def _sign_on(self, request: p.SignOnRequest) -> None:
+    async def _sign_on(self, request: r.SignOnRequest) -> ev.Person:
         if self._wrong >= MOST_WRONG_PINS:
             raise NotAllowed(
                 f"{MOST_WRONG_PINS} wrong PINs came over this connection; nobody can sign on here any more"
@@ -191,104 +182,51 @@ class ClientSession:
             raise
         self._box.running_controller()
         assert self._box.presence is not None
-        who = holder.event_person
-        self._people[who.credential] = who
-        self._proved[who.credential] = holder
+        self._people[holder.id] = holder
         self._watch_as_signed_on()
-        self._box.presence.sign_on(who, holder.proof)
-        self._answer(request, who)
+        self._box.presence.sign_on(holder.event_person, holder.proof)
+        return holder.event_person
 
-    def _sign_off(self, request: p.SignOffRequest) -> None:
-        who = self._person(request.credential)  # a revoked credential is signed off here
-        self._forget(who)
-        self._answer(request, who)
+    def _sign_off(self, request: r.SignOffRequest) -> ev.Person:
+        holder = self._holder(request.credential)  # a revoked credential is signed off here
+        self._forget(holder)
+        return holder.event_person
 
-    def _forget(self, who: ev.Person) -> None:
+    def _forget(self, holder: CredentialHolder) -> None:
         """End the sign-on of a person on this connection."""
-        del self._people[who.credential]
+        del self._people[holder.id]
         if self._box.presence is not None:
-            self._box.presence.sign_off(who, self._proved[who.credential].proof)
+            self._box.presence.sign_off(holder.event_person, holder.proof)
 
-    def _person(self, credential: str | None) -> ev.Person:
+    def _holder(self, credential: str | None) -> CredentialHolder:
         """Return the named person, or the only one who is signed on over this connection."""
         if credential is None and len(self._people) == 1:
             return self._valid(next(iter(self._people.values())))
-        person = self._people.get(credential or "")
-        if person is None:
+        holder = self._people.get(credential or "")
+        if holder is None:
             named = "nobody" if credential is None else credential
             here = ", ".join(self._people) or "nobody"
             raise NotAllowed(f"{named} is not signed on over this connection; signed on: {here}")
-        return self._valid(person)
+        return self._valid(holder)
 
-    def _valid(self, who: ev.Person) -> ev.Person:
-        """Return a person whose credential is still valid: not revoked and with the same PIN."""
-        if not self._box.is_credential_valid(who, self._proved[who.credential].proof):
-            self._forget(who)
-            if self._box.is_credential_valid(who):
-                raise NotAllowed(f"the credential {who.credential} has a new PIN: sign on with the new PIN")
-            raise NotAllowed(f"the credential {who.credential} was revoked")
-        return who
+    def _valid(self, holder: CredentialHolder) -> CredentialHolder:
+        """Return a person whose credential is still valid; end the sign-on of any other."""
+        try:
+            check_signed_on(self._box, holder)
+        except NotAllowed:
+            self._forget(holder)
+            raise
+        return holder
 
-    def _two(self, first: str | None, second: str) -> tuple[ev.Person, ev.Person]:
-        """Return two different people who are signed on over this connection."""
-        who, other = self._person(first), self._person(second)
-        if self._proved[other.credential].is_same_person(self._proved[who.credential]):
-            raise NotAllowed(f"{who.credential} and {other.credential} belong to one person; two people are required")
-        return who, other
+    async def _change_people(self, request: r.PeopleRequest, by: str | None) -> dict[str, Any]:
+        """Change a credential. While nobody can sign, the system user of this connection has the right to do it."""
+        signer = None if by is None else self._holder(by)
+        return await change_credential_by_request(self._box, request, signer, self._uid)
 
-    def _submit(self, request: p.SubmitRequest) -> None:
-        controller = self._box.running_controller()
-        second = None if request.second is None else self._person(request.second)
-        who = self._person(request.by) if request.second is None else self._two(request.by, request.second)[0]
-        event = p.read_event(request.event, who, second)
-        if self._box.presence is not None:
-            self._box.presence.check_dealer(event)
-        if len(self._submitted) >= MAX_WAITING:
-            raise BadRequest(f"{MAX_WAITING} requests of this connection are not answered yet")
-        self._submitted[id(event)] = (request.id, event)  # keeps the event alive, so that its id() stays unique
-        controller.submit(event)
+    # --- frames -------------------------------------------------------------------------------------------------------
 
-    # --- machines -----------------------------------------------------------------------------------------------------
-
-    async def _device(self, request: p.DeviceRequest) -> None:
-        answer = await call_device(
-            self._box, request.slot, request.call, request.arguments, lambda: self._person(request.by)
-        )
-        self._answer(request, answer)
-
-    async def _enroll(self, request: p.EnrollRequest) -> None:
-        who, second = self._two(request.by, request.second)
-        self._answer(request, await enroll(self._box, request.slot, request.file, who, second))
-
-    async def _change_people(self, request: p.PeopleRequest) -> None:
-        by = None
-        if request.by is not None:
-            by = self._proved[self._person(request.by).credential]
-        self._answer(request, await change_credential_by_request(self._box, request, by, self._uid))
-
-    async def _jam(self, request: p.FaultRequest) -> None:
-        kept = self._box.fault_reports
-        if kept is None:
-            raise BadRequest("this box keeps no fault reports")
-        if request.step is None:
-            await kept.returns.wait_until_written()  # the client may read the file of the report next
-            self._answer(request, kept.returns.progress(request.fault_report))
-            return
-        who = self._person(request.by)
-        person = self._proved[who.credential].person.casefold()  # as Person.same compares them
-        self._answer(
-            request, await kept.returns.complete_step(request.fault_report, request.step, who, person, request.cards)
-        )
-
-    async def _mended(self, request: p.WearResetRequest) -> None:
-        who = self._person(request.by)
-        if self._box.wear is None:
-            raise BadRequest("this box keeps no wear histories")
-        await self._box.wear.reset_by(self._box.running_controller(), request.serial, who)
-        self._answer(request, {"serial": request.serial})
-
-    def _trace(self, request: p.TraceRequest) -> None:
-        slots = request.slots or list(self._box.frame_monitors)
+    def _trace(self, request: r.TraceRequest) -> dict[str, Any]:
+        slots = list(request.slots or self._box.frame_monitors)
         for name in slots:
             if name not in self._box.frame_monitors:
                 raise BadRequest(f"there is no slot {name}; slots: {', '.join(self._box.frame_monitors)}")
@@ -297,7 +235,7 @@ class ClientSession:
         self._traced = slots
         for name in slots:
             self._box.frame_monitors[name].watchers.append(self._frame)
-        self._answer(request, {"slots": slots})
+        return {"slots": slots}
 
     def _frame(self, slot: str, outgoing: bool, signed: bytes, mac: bytes) -> None:
         signed, mac, why = blank_cards(signed, mac)
@@ -317,6 +255,5 @@ class ClientSession:
         if self._seat is not None:
             self._watchers.release(self._seat)
         self.is_following = self.follows_devices = False
-        self._submitted.clear()
         for task in self._tasks:
             task.cancel()

@@ -134,6 +134,8 @@ def exit_code(error: Exception) -> int:
         (errors.ConfigurationError, USAGE),
         (errors.NotAllowed, REFUSED),
         (errors.BadRequest, USAGE),
+        (errors.QuestionClosed, FAULT),
+        (errors.RecordLate, UNKNOWN),
         (errors.PanelNotServed, USAGE),
         (errors.BoxLocked, LOCKED),
         (errors.BoxFailed, LOCKED),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.controller.kinds.table_needs import offers_progressive
-from table_controller.rulebook.duties import duties
+from table_controller.rulebook.duties import duty_clauses
 
 if TYPE_CHECKING:
     from table_controller.rulebook import Edition, Submission
@@ -22,8 +22,8 @@ def why_sign_needed(rules: Edition, submission: Submission) -> str:
     """Return why players must see the meter on a sign; empty if the table offers no progressive."""
     if rules.progressive is None or not offers_progressive(rules, submission):
         return ""
-    seen = duties(rules.game).get("meter_seen")
-    clause = ", ".join((*seen, "605a.7")) if isinstance(seen, tuple) else rules.chapter
+    seen = duty_clauses(rules.game, "meter_seen")
+    clause = ", ".join((*seen, "605a.7")) if seen else rules.chapter
     return f'rules.wagers has "{rules.progressive.wager}", and its meter is seen from the front of the table ({clause})'
 
 

@@ -267,13 +267,13 @@ class Controller:
                 return
         raise JournalFailed("the journal failed before this was recorded")
 
-    async def submit_and_wait(self, event: ev.Event) -> list[Decision]:
-        """Submit an event, wait until it is on disk, return its decisions; raise JournalFailed if that fails."""
-        durable: asyncio.Future[list[Decision]] = asyncio.get_running_loop().create_future()
+    async def submit_and_wait(self, event: ev.Event) -> DurableStep:
+        """Submit an event, wait until it is on disk, return its step; raise JournalFailed if that fails."""
+        durable: asyncio.Future[DurableStep] = asyncio.get_running_loop().create_future()
 
         def follow(step: DurableStep) -> None:
             if step.event is event and not durable.done():
-                durable.set_result(step.decisions)
+                durable.set_result(step)
 
         self.followers.append(follow)
         try:

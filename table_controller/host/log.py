@@ -6,7 +6,6 @@ import logging
 import os
 import sys
 import traceback
-from typing import TextIO
 
 import msgspec
 
@@ -45,11 +44,11 @@ class JsonLineFormatter(logging.Formatter):
         return prefix + msgspec.json.encode(fields).decode()
 
 
-def start_logging(table: str, stream: TextIO | None = None, level: int = logging.INFO) -> logging.Handler:
+def start_logging(table: str) -> logging.Handler:
     """Send every log record to standard error, one line each; return the handler."""
-    handler = logging.StreamHandler(stream or sys.stderr)
+    handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLineFormatter(table, with_priorities="JOURNAL_STREAM" in os.environ))
     root = logging.getLogger()
     root.addHandler(handler)
-    root.setLevel(level)
+    root.setLevel(logging.INFO)
     return handler

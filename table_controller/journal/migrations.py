@@ -126,7 +126,6 @@ def migrate(
     schema: str,
     meter: MeterRules | None,
     accepted: bool = False,
-    migrations: tuple[Migration, ...] = MIGRATIONS,
 ) -> tuple[str, TableState]:
     """Return the name of the migration and the new state; VersionsDiffer if no migration applies.
 
@@ -134,7 +133,7 @@ def migrate(
     the differences.
     """
     differs = changed_digests(old, new)
-    readers = [each for each in migrations if schema in _schemas(each)]
+    readers = [each for each in MIGRATIONS if schema in _schemas(each)]
     if not readers:
         raise VersionsDiffer(
             f"{_names(differs)} changed, and the state has schema {schema or 'unknown'} where this software has "

@@ -102,8 +102,8 @@ def _permitted(box: Box, slot: str) -> TableState:
 
 async def _record(box: Box, event: ev.DeviceEnrolled, key_file: Path) -> None:
     """Submit the enrollment and wait until it is on disk; raise NotAllowed, with nothing changed, if it is refused."""
-    decisions = await box.running_controller().submit_and_wait(event)
-    refused = next((each for each in decisions if isinstance(each, RequestRefused)), None)
+    step = await box.running_controller().submit_and_wait(event)
+    refused = next((each for each in step.decisions if isinstance(each, RequestRefused)), None)
     if refused is not None:
         await box.run_in_thread(lambda: files.discard_draft(key_file))
         raise NotAllowed(refused.what)

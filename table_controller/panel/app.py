@@ -17,15 +17,17 @@ from starlette.routing import Route
 from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import BadFault, BoxLocked, PitboxError
 from table_controller import rulebook
+from table_controller.access.request_rules import ROLES_WITH_PIN_EACH_TIME
+from table_controller.access.requests import ShownCredential
 from table_controller.host.addresses import host_name, is_loopback
 from table_controller.host.metrics import CONTENT_TYPE
 from table_controller.host.quota import Origin, Rank, origin_of
-from table_controller.panel import labels, request_types
+from table_controller.panel import labels
 from table_controller.panel.fault_reports import list_fault_reports
 from table_controller.panel.history import read_history
 from table_controller.panel.live import SIGN
 from table_controller.panel.metrics import counters_text
-from table_controller.panel.request_handler import RequestResult, make_refusal
+from table_controller.panel.page_requests import RequestResult, make_refusal
 from table_controller.panel.stream_response import StreamResponse
 from table_controller.panel.view import last_hits
 
@@ -81,7 +83,7 @@ def _marked(page: bytes) -> bytes:
 class SignOnBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The body of a sign-on request."""
 
-    who: request_types.ShownCredential
+    who: ShownCredential
 
 
 class SignShownBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -123,8 +125,6 @@ class PanelApp:
                 Route("/api/sign_on", self._guarded(self._sign_on), methods=["POST"]),
                 Route("/api/sign_off", self._guarded(self._sign_off), methods=["POST"]),
                 Route("/api/request", self._guarded(self._submit), methods=["POST"]),
-                Route("/api/return_step", self._guarded(self._step), methods=["POST"]),
-                Route("/api/order", self._guarded(self._order), methods=["POST"]),
                 Route("/api/fault_reports", self._guarded(self._fault_reports), methods=["GET"]),
                 Route("/api/history", self._guarded(self._history), methods=["GET"]),
                 Route("/api/rounds", self._guarded(self._rounds), methods=["GET"]),
@@ -245,7 +245,7 @@ class PanelApp:
                 "role": session.who.role,
                 "id": session.who.id,
                 "page": session.open_page(request.headers.get(PAGE_HEADER, "")),
-                "each_time": session.who.role in request_types.ROLES_WITH_PIN_EACH_TIME,
+                "each_time": session.who.role in ROLES_WITH_PIN_EACH_TIME,
                 "bench": self._panel.bench is not None,
             }
         )
@@ -281,13 +281,19 @@ class PanelApp:
     # --- the table ----------------------------------------------------------------------------------------------------
 
     async def _submit(self, request: Request) -> Response:
-        return await self._taken(request, self._panel.requests.submit)
-
-    async def _step(self, request: Request) -> Response:
-        return await self._taken(request, self._panel.requests.do_return_step)
-
-    async def _order(self, request: Request) -> Response:
-        return await self._taken(request, self._panel.requests.order_device)
+        """Handle a request of a page whose session and secret are known."""
+        session = self._signed_on(request)
+        if session is None:
+            return _answer(RequestResult(401, {"ok": False, "text": "nobody is signed on here"}))
+        page = request.headers.get(PAGE_HEADER, "")
+        if not session.has_page(page):
+            return _answer(
+                RequestResult(403, {"ok": False, "page": False, "text": "this page has expired; load it again"})
+            )
+        body = await _body(request)
+        if body is None:
+            return _too_long()
+        return _answer(await self._panel.requests.handle(session, page, body, self._origin(request)))
 
     async def _fault_reports(self, request: Request) -> Response:
         """The newest fault reports, for roles that may clear faults."""
@@ -342,20 +348,6 @@ class PanelApp:
         except PitboxError as error:
             return _answer(make_refusal(409, error))
 
-    async def _taken(self, request: Request, handle: Callable[..., Awaitable[RequestResult]]) -> Response:
-        session = self._signed_on(request)
-        if session is None:
-            return _answer(RequestResult(401, {"ok": False, "text": "nobody is signed on here"}))
-        page = request.headers.get(PAGE_HEADER, "")
-        if not session.has_page(page):
-            return _answer(
-                RequestResult(403, {"ok": False, "page": False, "text": "this page has expired; load it again"})
-            )
-        body = await _body(request)
-        if body is None:
-            return _too_long()
-        return _answer(await handle(session, page, body, self._origin(request)))
-
     async def _stream(self, request: Request) -> Response:
         session = self._signed_on(request)
         if session is None:
@@ -394,8 +386,8 @@ class PanelApp:
         return await self._looked_up(request, self._last_hits(), PAST_ROLES)
 
     async def _last_hits(self) -> Any:
-        controller = self._panel.box.controller
-        return {"table": self._panel.name, "levels": [] if controller is None else last_hits(controller.last_hits)}
+        table = self._panel.box.pictures.table()
+        return {"table": self._panel.name, "levels": [] if table is None else last_hits(table.last_hits)}
 
     def _streamed(self, stream: PageStream | None) -> Response:
         if stream is None:

@@ -12,7 +12,8 @@ from table_controller.cli.render.card_path import draw_path
 from table_controller.cli.render.shoe_path import draw_shoe
 from table_controller.journal.record_text import to_words
 from table_controller.maintenance.service_calls import BEGIN_TEST, LEAVE_TEST, possible_orders
-from table_controller.panel.labels import sentence, service_text
+from table_controller.panel.labels import service_text
+from table_controller.panel.view import reason_view
 
 if TYPE_CHECKING:
     from devices.driver_events import DeviceView
@@ -20,20 +21,16 @@ if TYPE_CHECKING:
     from table_controller.controller.box import Box
     from table_controller.controller.kinds.controller_kind import ServiceOrder
     from table_controller.controller.slot import AnySlot
-    from table_controller.table.core import Table
-    from table_controller.table.decisions import DenialReason
+    from table_controller.picture.types import MachinePicture, TablePicture
 
 
-def devices(box: Box, table: Table | None) -> list[dict[str, Any]]:
+def devices(box: Box) -> list[dict[str, Any]]:
     """Return every machine, with why it cannot be used and what a technician may order."""
+    table = box.pictures.table()
     return [
-        _device(slot, box.service_state(name), table)
-        | {
-            "testing": box.testing.get(name),
-            "orders": [_order(each) for each in possible_orders(box, name)],
-            "test": _test(box, name),
-        }
-        for name, slot in box.slots.items()
+        _device(machine, box.slots[machine.name], table)
+        | {"orders": [_order(each) for each in possible_orders(box, machine.name)], "test": _test(box, machine.name)}
+        for machine in box.pictures.machines(table)
     ]
 
 
@@ -42,16 +39,7 @@ def _test(box: Box, name: str) -> dict[str, Any] | None:
     if box.test_mode.is_without_fault(name):
         return {"call": LEAVE_TEST, "blocked_by": []}
     reasons = box.test_mode.reasons_against(name)
-    return None if reasons is None else {"call": BEGIN_TEST, "blocked_by": [_reason(reason) for reason in reasons]}
-
-
-def _reason(reason: DenialReason) -> dict[str, str]:
-    return {
-        "text": sentence(reason.text),
-        "clause": reason.clause,
-        "clears": reason.clears,
-        "evidence": reason.evidence,
-    }
+    return None if reasons is None else {"call": BEGIN_TEST, "blocked_by": [reason_view(reason) for reason in reasons]}
 
 
 def _order(order: ServiceOrder) -> dict[str, Any]:
@@ -69,27 +57,25 @@ def _argument(name: str, kind: type) -> dict[str, Any]:
     return {"name": name, "kind": "number"}
 
 
-def _device(slot: AnySlot, state: str, table: Table | None) -> dict[str, Any]:
-    known = None if table is None else table.state.slots.get(slot.name)
-    reported = slot.driver.reported
-    hello = None if reported is None else reported.hello
+def _device(machine: MachinePicture, slot: AnySlot, table: TablePicture | None) -> dict[str, Any]:
     return {
-        "name": slot.name,
-        "kind": slot.kind.name,
-        "state": state,
-        "text": service_text(state),
-        "connected": slot.view.connected,
+        "name": machine.name,
+        "kind": machine.kind,
+        "state": machine.state,
+        "text": service_text(machine.state),
+        "connected": machine.connected,
         "cause": error_view(slot.cause),
-        "serial": "" if hello is None else hello.serial,
-        "model": "" if hello is None else hello.model,
-        "firmware": "" if hello is None else hello.firmware,
+        "serial": machine.serial,
+        "model": machine.model,
+        "firmware": machine.firmware,
         "doing": _doing(slot),
-        "deck": None if known is None else known.deck,
+        "deck": machine.deck,
         "path": [] if table is None else _path(slot.view, table),
         "door": bool(getattr(slot.view, "door_open", False)),
-        "link": _link(slot),
+        "link": _link(machine),
+        "testing": machine.testing,
         "blocked_by": [] if table is None else [
-            _reason(reason) for reason in table.permit("return_to_service", slot.name)
+            reason_view(reason) for reason in table.reasons_against("return_to_service", machine.name)
         ],
     }  # fmt: skip
 
@@ -108,28 +94,26 @@ def _doing(slot: AnySlot) -> str:
     return "" if state is None else to_words(state.name if hasattr(state, "name") else str(state))
 
 
-def _path(view: DeviceView, table: Table) -> list[tuple[str, str]]:
+def _path(view: DeviceView, table: TablePicture) -> list[tuple[str, str]]:
     """Return the card path as styled pieces of text; empty for machines without one."""
     if isinstance(view, ShufflerView):
-        return draw_path(view, table.context.edition.cards.count)
+        return draw_path(view, table.rules.cards)
     if isinstance(view, ShoeView):
-        return draw_shoe(view, by_hand=table.state.dealing != "automated_shoe")
+        return draw_shoe(view, by_hand=table.dealing != "automated_shoe")
     return []
 
 
-def _link(slot: AnySlot) -> dict[str, Any]:
+def _link(machine: MachinePicture) -> dict[str, Any]:
     """Return the counters of the link, and its round-trip time (ms)."""
-    link = slot.driver.link
+    phase: dict[str, Any] = {"phase": to_words(machine.phase), "failures": machine.failures}
+    link = machine.link
     if link is None:
-        return {"phase": to_words(slot.supervisor.phase.name), "failures": slot.supervisor.failures}
-    counters = link.counters
-    return {
-        "phase": to_words(slot.supervisor.phase.name),
-        "failures": slot.supervisor.failures,
-        "round_trip_ms": round(link.round_trip_s * 1000, 2),
-        "sent": counters.sent,
-        "received": counters.received,
-        "retransmitted": counters.retransmitted,
-        "gaps": counters.gaps,
-        "late_replies": counters.late_replies,
+        return phase
+    return phase | {
+        "round_trip_ms": round(link.round_trip_us / 1000, 2),
+        "sent": link.sent,
+        "received": link.received,
+        "retransmitted": link.retransmitted,
+        "gaps": link.gaps,
+        "late_replies": link.late_replies,
     }

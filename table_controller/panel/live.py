@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from table_controller.controller.lock_window import LockWindow
 from table_controller.host.quota import Quota, origin_of
 from table_controller.panel.devices import devices, error_view
 from table_controller.panel.metrics import EventCounters
@@ -111,9 +110,7 @@ class LivePages:
         self._pages = Quota(PAGES, PAGES_EACH)
         self._signs = Quota(SIGNS, SIGNS_EACH)
         self.archive: RoundIndex | None = None
-        self._waiting: dict[int, tuple[Any, asyncio.Future[DurableStep]]] = {}
         self._due: asyncio.TimerHandle | None = None
-        self._lock_window = LockWindow()
         self._looking: asyncio.TimerHandle | None = None
         self._machines = b""
         self._shown: tuple[Any, ...] = (None, None, [])  # the last sent parts that no step announces
@@ -126,24 +123,11 @@ class LivePages:
     # --- from the table -----------------------------------------------------------------------------------------------
 
     def on_step(self, step: DurableStep) -> None:
-        """Resolve the waiting request of a durable step, and update all pages."""
+        """Count a durable step, and update all pages."""
         self.tally.add_step(step)
-        waiting = self._waiting.pop(id(step.event), None)
-        if waiting is not None and not waiting[1].done():
-            waiting[1].set_result(step)
         if self.archive is not None:
             self.archive.add_step(step)
         self.schedule_update()
-
-    def expect(self, event: Any) -> asyncio.Future[DurableStep]:
-        """Return a future for the step of an event that is submitted next."""
-        future: asyncio.Future[DurableStep] = self._loop.create_future()
-        self._waiting[id(event)] = (event, future)  # keeps the event alive, so that its id stays unique
-        return future
-
-    def forget(self, event: Any) -> None:
-        """Stop waiting for the step of an event."""
-        self._waiting.pop(id(event), None)
 
     # --- to the pages -------------------------------------------------------------------------------------------------
 
@@ -185,6 +169,11 @@ class LivePages:
             places, seat = stream.seat
             places.release(seat)
 
+    def on_older_findings(self) -> None:
+        """Show findings that were read from older records."""
+        self._box.pictures.forget()
+        self.schedule_update()
+
     def schedule_update(self) -> None:
         """Schedule an update of all pages."""
         if self._due is None and self.streams and not self.closed:
@@ -192,53 +181,40 @@ class LivePages:
 
     def _show(self) -> None:
         self._due = None
-        if self.is_locking():
+        if self._box.pictures.is_locking():
             self.schedule_update()
             return
         controller = self._box.controller
-        if controller is not None and controller.halted is None and controller.durable_seq < controller.newest_seq:
+        if controller is not None and controller.halted is None and not controller.is_on_disk:
             return  # the state is not durable yet; the next durable step calls again
         self._shown = self._unannounced()
-        pictures: dict[str, bytes] = {}
+        views: dict[str, bytes] = {}
         for stream in tuple(self.streams):
-            if stream.role not in pictures:
-                pictures[stream.role] = _encode(self.picture(stream.role))
-            stream.put("state", self.tally.seq, pictures[stream.role])
+            if stream.role not in views:
+                views[stream.role] = _encode(self.view(stream.role))
+            stream.put("state", self.tally.seq, views[stream.role])
 
     def _unannounced(self) -> tuple[Any, ...]:
         """Return the shown parts that no step announces: the cause of a halt, hints, notices."""
         return self._box.cause, None if self._hints is None else self._hints(), self._box.notice_watch.notices
 
-    def is_locking(self) -> bool:
-        """Return whether sensors are being locked; then updates wait."""
-        controller = self._box.controller
-        if controller is None or controller.halted is not None:
-            return False
-        return self._lock_window.is_open(controller.table.state)
-
-    def picture(self, role: str) -> dict[str, Any]:
-        """Return the state for a page of this role."""
-        controller = self._box.controller
-        picture: dict[str, Any] = {"seq": self.tally.seq, "table": self._name, "halted": error_view(self._box.cause)}
-        if controller is None:
-            return picture
-        picture["testing"] = machines_in_test_mode(controller.table)
+    def view(self, role: str) -> dict[str, Any]:
+        """Return what a page of this role shows."""
+        box, table = self._box, self._box.pictures.table()
+        view: dict[str, Any] = {"seq": self.tally.seq, "table": self._name, "halted": error_view(box.cause)}
+        if table is None or box.controller is None:
+            return view
+        view["testing"] = machines_in_test_mode(table)
         if role == SIGN:
-            return picture | {
-                "meter": meter_view(controller.table, controller.shown_money),
-                "game": controller.table.context.edition.title,
-            }
-        picture["notices"] = (
-            [notice.sentence for notice in self._box.notice_watch.notices] if role in TECHNICAL_ROLES else []
-        )
-        picture |= table_view(controller.table, role, controller.time_left(), controller.shown_money)
+            return view | {"meter": meter_view(table), "game": table.rules.title}
+        view["notices"] = [notice.sentence for notice in box.notice_watch.notices] if role in TECHNICAL_ROLES else []
+        view |= table_view(table, role, box.controller.time_left())
         if self._hints is not None:
-            picture["hints"] = self._hints()
-        picture["findings"] = [finding_view(one) for one in controller.findings.list_by_severity()[:MAX_FINDINGS]]
-        if self._box.presence is not None:
-            dealer = self._box.presence.dealer
-            picture["dealer"] = None if dealer is None else dealer.credential
-        return picture
+            view["hints"] = self._hints()
+        view["findings"] = [finding_view(one) for one in table.findings[:MAX_FINDINGS]]
+        dealer = box.dealer()
+        view["dealer"] = None if dealer is None else dealer.credential
+        return view
 
     # --- machines and unannounced changes -----------------------------------------------------------------------------
 
@@ -252,11 +228,9 @@ class LivePages:
         self._looking = self._loop.call_later(LOOK_S, self._look)
         if self._unannounced() != self._shown:
             self.schedule_update()
-        watching = [stream for stream in self.streams if stream.machines and not self.is_locking()]
+        watching = [stream for stream in self.streams if stream.machines and not self._box.pictures.is_locking()]
         if watching:
-            controller = self._box.controller
-            table = None if controller is None else controller.table
-            data = _encode(devices(self._box, table))
+            data = _encode(devices(self._box))
             if data != self._machines:
                 self._machines = data
                 for stream in watching:
@@ -274,5 +248,3 @@ class LivePages:
                 handle.cancel()
         for stream in tuple(self.streams):
             stream.end()
-        for _, future in self._waiting.values():
-            future.cancel()

@@ -9,7 +9,7 @@ from table_controller.host.quota import Screens, origin_of
 from table_controller.panel.history import LinkHistory
 from table_controller.panel.journal_access import JournalAccess
 from table_controller.panel.live import LivePages
-from table_controller.panel.request_handler import RequestHandler
+from table_controller.panel.page_requests import PageRequests
 from table_controller.panel.round_index import RoundIndex
 from table_controller.panel.sessions import PanelSessions
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from table_controller.controller.box import Box
     from table_controller.host.quota import Origin
     from table_controller.panel.journal_access import ThreadRunner
-    from table_controller.panel.request_handler import Check
+    from table_controller.panel.page_requests import Check
     from table_controller.panel.sessions import PanelSession
 
 
@@ -73,12 +73,12 @@ class Panel:
         self.status = status
         self.data = data
         self.live = LivePages(box, name, None if bench is None else bench.hints)
-        self.journal = JournalAccess(lambda: box.store, in_thread, self.live.is_locking)
+        self.journal = JournalAccess(lambda: box.store, in_thread, box.pictures.is_locking)
         if box.controller is not None:
-            self.live.archive = RoundIndex(box.controller, self.journal, self.live.schedule_update)
+            self.live.archive = RoundIndex(box.controller, self.journal, self.live.on_older_findings)
             self.live.archive.begin()
         self.links = LinkHistory(box, lambda: box.clock.now()[0])
-        self.requests = RequestHandler(box, self.live, check)
+        self.requests = PageRequests(box, check)
         self.sessions = PanelSessions(asyncio.get_running_loop().time, self._signed_off)
 
     def origin(self, peer: str, local: str) -> Origin:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from table_controller.config import PanelConfig
     from table_controller.controller.box import Box
+    from table_controller.panel.page_requests import Check
     from table_controller.panel.panel import SimulatedMachines
-    from table_controller.panel.request_handler import Check
 
 # Graceful shutdown (s), after all streams have ended.
 GRACE: Final = 1

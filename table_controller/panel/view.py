@@ -1,7 +1,4 @@
-"""The state of the table for a page of one role, as plain data.
-
-Nothing is decided here: the questions are those of the core, and the blocking reasons are those of its permits.
-"""
+"""What a page of one role shows of the table, selected from its picture, as plain data with labels for people."""
 
 from __future__ import annotations
 
@@ -10,49 +7,47 @@ from typing import TYPE_CHECKING, Any, Final
 from table_controller.journal.record_text import to_words
 from table_controller.ledger.money import format_dollars
 from table_controller.panel import labels
-from table_controller.table import shuffling
 from table_controller.table import state_machines as mc
-from table_controller.table.dealing import places_dealt
+from table_controller.table.decks import age_timer
+from table_controller.table.starting_position import DICE_TIMER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from table_controller.controller.shown_money import ShownMoney
     from table_controller.journal.finding_log import LoggedFinding
-    from table_controller.journal.hit_log import HitLog
-    from table_controller.table.core import Table
+    from table_controller.journal.hit_log import LoggedHit
+    from table_controller.picture.types import DeckPicture, HoldPicture, PlacePicture, TablePicture, TaskPicture
     from table_controller.table.decisions import DenialReason, Prompt
-    from table_controller.table.state import Deck, Hold
+    from table_controller.table.state import Hold
 
-_SEATS: Final = range(1, 7)
-_BEFORE_THE_DEAL: Final = (mc.IDLE, mc.BETTING, mc.NO_MORE_BETS, mc.LOCKED, mc.STARTING_POSITION)
 _HOUR: Final = 3600.0
+# What the dealer does without a prompt.
+_TASKS: Final = {
+    "deal_stack": "Deal the stack to {place}",
+    "shake_dice": "Shake the dice three times, lid off",
+    "load_shuffler": "Put deck {deck} into the shuffler",
+}
 
 
-def table_view(table: Table, role: str, left: Mapping[str, float], money: ShownMoney | None) -> dict[str, Any]:
-    """Return the state of a table for a page of this role. `left`: seconds until each running deadline.
-
-    `money`: the durable state of the meter.
-    """
-    coming = table.context.next_deck()
-    reasons = table.permit("open_bets", deck=None if coming is None else coming.name)
+def table_view(table: TablePicture, role: str, left: Mapping[str, float]) -> dict[str, Any]:
+    """Return what a page of this role shows. `left`: seconds until each running deadline."""
     prompts = [_prompt(table, prompt, role) for prompt in _ordered(table, role)]
     return {
-        "game": table.context.edition.title,
+        "game": table.rules.title,
         "round": _round(table),
-        "next": _next(table, role, prompts, reasons),
+        "next": _next(table, role, prompts),
         "prompts": prompts,
-        "blocked_by": [_reason(reason) for reason in reasons] if table.state.round.state == mc.IDLE else [],
-        "holds": [_hold(hold) for hold in table.state.holds.values()],
-        "decks": [_deck(table, deck, left) for deck in table.state.decks.values() if deck.state != mc.REMOVED],
-        "two_jokers": any(step.when == "two_joker_pack" for step in table.context.edition.opening),
-        "most_decks": 2 if table.context.submission.two_decks else 1,
+        "blocked_by": [reason_view(reason) for reason in table.next_round] if table.round.state == mc.IDLE else [],
+        "holds": [_hold(hold) for hold in table.holds],
+        "decks": [_deck(deck, left) for deck in table.decks.values() if deck.state != mc.REMOVED],
+        "two_jokers": table.rules.two_jokers,
+        "most_decks": table.rules.most_decks,
         "dice": _dice(table, left),
-        "seats": [_seat(table, seat) for seat in _SEATS if seat <= table.context.submission.seats],
-        "dealer_cards": _cards(table, 0),
-        "meter": meter_view(table, money),
+        "seats": [_seat(place) for place in table.places if place.place],
+        "dealer_cards": table.places[0].cards,
+        "meter": meter_view(table),
         "meter_rules": _meter_rules(table),
-        "by_shoe": table.context.shuffles_per_shoe,
+        "by_shoe": table.rules.one_shuffle_per_shoe,
         "slots": _slots(table),
         "doing": _doing(table),
     }
@@ -61,8 +56,8 @@ def table_view(table: Table, role: str, left: Mapping[str, float], money: ShownM
 # --- the round --------------------------------------------------------------------------------------------------------
 
 
-def _round(table: Table) -> dict[str, Any]:
-    round_ = table.state.round
+def _round(table: TablePicture) -> dict[str, Any]:
+    round_ = table.round
     start = round_.start
     return {
         "number": round_.number,
@@ -72,17 +67,17 @@ def _round(table: Table) -> dict[str, Any]:
         "start": start,
         "start_place": None if start is None else _place_of(start),
         "total": round_.total if round_.announced else None,  # hidden until the dealer has announced it
-        "finds_start": table.state.start,
-        "dealing": to_words(table.state.dealing),
+        "finds_start": table.start,
+        "dealing": to_words(table.dealing),
         "void": round_.state == mc.VOID,
     }
 
 
-def _phase_text(table: Table) -> str:
-    round_ = table.state.round
+def _phase_text(table: TablePicture) -> str:
+    round_ = table.round
     if round_.state == mc.VOID:
         return f"Round {round_.number} is void"
-    return "Play is stopped" if round_.state == mc.IDLE and table.state.holds else labels.PHASES[round_.state]
+    return "Play is stopped" if round_.state == mc.IDLE and table.holds else labels.PHASES[round_.state]
 
 
 def _place_of(position: int) -> int:
@@ -90,17 +85,16 @@ def _place_of(position: int) -> int:
     return 0 if position == 1 else 8 - position
 
 
-def _ordered(table: Table, role: str) -> list[Prompt]:
+def _ordered(table: TablePicture, role: str) -> list[Prompt]:
     """Return the questions in the order of answering: this role's own first, then irregularities."""
-    prompts = list(table.state.prompts.values())
-    return sorted(prompts, key=lambda prompt: (prompt.role != role, prompt.hold is None, prompt.id))
+    return sorted(table.prompts, key=lambda prompt: (prompt.role != role, prompt.hold is None, prompt.id))
 
 
-def _prompt(table: Table, prompt: Prompt, role: str) -> dict[str, Any]:
-    hold = table.state.holds.get(prompt.hold or 0)
+def _prompt(table: TablePicture, prompt: Prompt, role: str) -> dict[str, Any]:
+    hold = next((each.hold for each in table.holds if each.hold.id == prompt.hold), None)
     seat = prompt.seat
     if seat is None and prompt.kind == "move_button":
-        seat = _place_of(table.state.button)
+        seat = _place_of(table.button)
     return {
         "id": prompt.id,
         "kind": prompt.kind,
@@ -119,7 +113,7 @@ def _prompt(table: Table, prompt: Prompt, role: str) -> dict[str, Any]:
         "number": {"least": prompt.least, "most": prompt.most} if prompt.number else None,
         "seats": _seats_of(table, prompt),
         "one_seat": prompt.kind in ("first_arrival", "cover_seat"),
-        "clauses": [clause for clause in prompt.clauses if clause != table.context.edition.chapter],
+        "clauses": [clause for clause in prompt.clauses if clause != table.rules.chapter],
         "evidence": [labels.evidence(what) for what in prompt.evidence],
         "seat": prompt.seat,
         "slot": prompt.slot,
@@ -134,7 +128,7 @@ def _because(hold: Hold) -> str:
     return labels.sentence(labels.meaning(hold.trigger) or to_words(hold.trigger)) + (f" ({about})" if about else "")
 
 
-def _choice(table: Table, prompt: Prompt, hold: Hold | None, choice: str) -> str:
+def _choice(table: TablePicture, prompt: Prompt, hold: Hold | None, choice: str) -> str:
     """Return the label of an answer; the choices of a ruling also name their outcomes."""
     label = labels.answer(choice)
     if choice == "give_up" and prompt.slot is not None:
@@ -146,44 +140,41 @@ def _choice(table: Table, prompt: Prompt, hold: Hold | None, choice: str) -> str
     return _award(table, choice, label) if prompt.kind == "progressive" else label
 
 
-def _award(table: Table, hand: str, otherwise: str = "") -> str:
+def _award(table: TablePicture, hand: str, otherwise: str = "") -> str:
     """Return a hand as the paytable of the table prints it."""
-    rules = table.context.meter
-    awards = () if rules is None else rules.awards
-    return next((award.label for award in awards if award.hand == hand), otherwise or to_words(hand))
+    return table.rules.hands.get(hand) or otherwise or to_words(hand)
 
 
-def _seats_of(table: Table, prompt: Prompt) -> list[int] | None:
+def _seats_of(table: TablePicture, prompt: Prompt) -> list[int] | None:
     """Return the seats that may be chosen; None if the question has no seats."""
     if not prompt.seats:
         return None
-    entered = table.state.round.seats
+    entered = table.round.seats
     if prompt.kind.startswith(("side_wagers", "progressive_envy")) and entered:
         return [seat for seat in entered if seat != prompt.seat]
-    return [seat for seat in _SEATS if seat <= table.context.submission.seats]
+    return list(range(1, table.rules.seats + 1))
 
 
 # --- the next action --------------------------------------------------------------------------------------------------
 
 
-def _next(table: Table, role: str, prompts: list[dict[str, Any]], reasons: tuple[DenialReason, ...]) -> dict[str, Any]:
+def _next(table: TablePicture, role: str, prompts: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the next action, who does it, and how: an answer, a button, by hand, or by a machine."""
     mine = next((prompt for prompt in prompts if prompt["mine"]), None)
     if mine is not None:
         return {"how": "prompt", "prompt": mine["id"], "text": mine["text"], "who": role}
-    state = table.state.round.state
+    state, reasons = table.round.state, table.next_round
     if state == mc.BETTING:
         return {"how": "no_more_bets", "text": "No more bets", "who": "dealer"}
-    hands = _hands(table)
-    if hands:
-        return {"how": "hands", "text": hands, "who": "dealer"}
+    if table.task is not None:
+        return {"how": "hands", "text": _task(table.task), "who": "dealer"}
     if prompts:
         return {"how": "wait", "text": prompts[0]["text"], "who": prompts[0]["role"]}
     doing = _doing(table)
     if doing:
         return {"how": "machine", "text": doing[0], "who": "machine"}
     if state == mc.IDLE:
-        if not table.context.decks_at_table():
+        if all(deck.state == mc.REMOVED for deck in table.decks.values()):
             return {"how": "bring", "text": "Add a deck", "who": "dealer"}
         if not reasons:
             return {"how": "open_round", "text": "Open the round", "who": "dealer"}
@@ -191,33 +182,15 @@ def _next(table: Table, role: str, prompts: list[dict[str, Any]], reasons: tuple
     return {"how": "wait", "text": labels.PHASES[state], "who": "nobody"}
 
 
-def _hands(table: Table) -> str:
-    """Return what the dealer must do without a question, because a machine detects when it is done."""
-    state, c = table.state, table.context
-    if state.round.in_slot is not None:
-        return f"Deal the stack to {labels.place_name(state.round.in_slot)}"
-    if any(issued.act == "arm_dice" for issued in state.commands.values()) or _dice_wait(table):
-        return "Shake the dice three times, lid off"
-    shuffler = c.shuffler
-    free = shuffler is not None and c.is_in_service(shuffler) and state.slots[shuffler].deck is None
-    if free and not state.holds and state.shuffling == "machine":
-        for deck in c.decks_at_table():
-            if shuffling.is_waiting(c, deck):
-                return f"Put deck {deck.name} into the shuffler"
-    return ""
+def _task(task: TaskPicture) -> str:
+    return _TASKS[task.do].format(place=labels.place_name(task.place), deck=task.deck)
 
 
-def _dice_wait(table: Table) -> bool:
-    round_ = table.state.round
-    waits = round_.state == mc.STARTING_POSITION and round_.asked_start and round_.total is None
-    return waits and table.state.start == "shaker" and not table.context.is_round_stopped
-
-
-def _doing(table: Table) -> list[str]:
+def _doing(table: TablePicture) -> list[str]:
     """Return what machines do now, without duplicates."""
     texts = [
-        labels.COMMANDS_UNDER_WAY.get(issued.act, "{slot} works").format(slot=labels.machine_name(issued.slot))
-        for issued in table.state.commands.values()
+        labels.COMMANDS_UNDER_WAY.get(work.act, "{slot} works").format(slot=labels.machine_name(work.slot))
+        for work in table.work
     ]
     return list(dict.fromkeys(texts))
 
@@ -225,7 +198,8 @@ def _doing(table: Table) -> list[str]:
 # --- holds and reasons ------------------------------------------------------------------------------------------------
 
 
-def _reason(reason: DenialReason) -> dict[str, str]:
+def reason_view(reason: DenialReason) -> dict[str, str]:
+    """Return a reason why something is not permitted."""
     return {
         "text": labels.sentence(reason.text),
         "clause": reason.clause,
@@ -235,7 +209,8 @@ def _reason(reason: DenialReason) -> dict[str, str]:
     }
 
 
-def _hold(hold: Hold) -> dict[str, Any]:
+def _hold(each: HoldPicture) -> dict[str, Any]:
+    hold = each.hold
     return {
         "id": hold.id,
         "text": labels.sentence(labels.title(hold.trigger)),
@@ -248,6 +223,7 @@ def _hold(hold: Hold) -> dict[str, Any]:
         "steps": [labels.question(step, deck=hold.deck, slot=hold.slot, seat=hold.seat, trigger=hold.trigger)
                   for step in hold.steps],
         "round": hold.this_round,
+        "escalated": each.escalated,
     }  # fmt: skip
 
 
@@ -260,87 +236,54 @@ def _about(hold: Hold) -> list[str]:
 # --- decks and dice ---------------------------------------------------------------------------------------------------
 
 
-def _deck(table: Table, deck: Deck, left: Mapping[str, float]) -> dict[str, Any]:
-    hours = table.context.edition.change_hours[table.state.dealing]
-    if deck.by_hand:
-        hours = min(table.context.edition.change_hours.values())
-    left_s = left.get(f"deck_age/{deck.name}/{hours}")
-    expired = table.context.is_expired(deck)
+def _deck(deck: DeckPicture, left: Mapping[str, float]) -> dict[str, Any]:
+    left_s = left.get(age_timer(deck.name, deck.hours))
     return {
         "name": deck.name,
         "state": deck.state,
         "text": to_words(deck.state),
         "place_text": labels.with_machine_names(deck.place.replace("/gate", ", behind its gate")),
         "verified": deck.verified,
-        "expired": expired,
-        "hours": hours,
-        "left_s": 0 if expired else None if left_s is None else round(left_s),
-        "age": 1.0
-        if expired
-        else None
-        if left_s is None
-        else round(min(1.0, max(0.0, 1 - left_s / (hours * _HOUR))), 3),
+        "expired": deck.expired,
+        "hours": deck.hours,
+        "left_s": 0 if deck.expired else None if left_s is None else round(left_s),
+        "age": 1.0 if deck.expired else _age(left_s, deck.hours),
         "rounds": deck.rounds[-20:],
     }
 
 
-def _dice(table: Table, left: Mapping[str, float]) -> dict[str, Any] | None:
-    rule = table.context.edition.dice
-    if table.state.start != "shaker" or rule is None:
+def _age(left_s: float | None, hours: int) -> float | None:
+    """Return the used part of an interval, from 0 to 1; None if no deadline runs."""
+    return None if left_s is None else round(min(1.0, max(0.0, 1 - left_s / (hours * _HOUR))), 3)
+
+
+def _dice(table: TablePicture, left: Mapping[str, float]) -> dict[str, Any] | None:
+    hours = table.rules.dice_hours
+    if table.start != "shaker" or hours is None:
         return None
-    left_s = left.get("dice_age")
-    whole = rule.max_hours * _HOUR
-    age = None if left_s is None else round(min(1.0, max(0.0, 1 - left_s / whole)), 3)
-    return {"text": table.state.dice, "hours": rule.max_hours, "left_s": None if left_s is None else round(left_s),
-            "age": 1.0 if table.state.dice == "expired" else age}  # fmt: skip
+    left_s = left.get(DICE_TIMER)
+    return {"text": table.dice, "hours": hours, "left_s": None if left_s is None else round(left_s),
+            "age": 1.0 if table.dice == "expired" else _age(left_s, hours)}  # fmt: skip
 
 
 # --- seats and money --------------------------------------------------------------------------------------------------
 
 
-def _seat(table: Table, seat: int) -> dict[str, Any]:
-    round_ = table.state.round
-    wager = "none"
-    if round_.state != mc.IDLE and seat in round_.seats:
-        wager = "dead" if seat in round_.dead else "settled" if seat in round_.settled else "wager"
+def _seat(place: PlacePicture) -> dict[str, Any]:
     return {
-        "seat": seat,
-        "wager": wager,
-        "decided": to_words(round_.decided[seat]) if seat in round_.decided else "",
-        "bet": _bet(table, seat),
-        "cards": _cards(table, seat),
+        "seat": place.place,
+        "wager": place.wager,
+        "decided": to_words(place.decided),
+        "bet": place.bet,
+        "cards": place.cards,
     }
 
 
-def _bet(table: Table, seat: int) -> str:
-    """Return a seat's bet for its lamp: none, open, sensed, accepted, lit, undecided."""
-    bets = table.state.progressive.seats.get(seat)
-    if bets is None or not table.context.has_progressive:
-        return "none"
-    if bets.latched:
-        return {True: "lit" if bets.lit else "accepted", False: "none", None: "undecided"}[bets.bet]
-    if table.state.progressive.overdue or bets.refused:
-        return "undecided"
-    return "sensed" if bets.placed else "open"
-
-
-def _cards(table: Table, place: int) -> str:
-    """Return where the cards of a place are: none, waits, slot, dealt."""
-    round_ = table.state.round
-    if round_.state in _BEFORE_THE_DEAL or not (round_.dealt or round_.in_slot is not None or round_.to_deal):
-        return "none"
-    if place == round_.in_slot:
-        return "slot"
-    if place in round_.to_deal:
-        return "waits"
-    return "dealt" if place in places_dealt(table.context) and round_.state != mc.VOID else "none"
-
-
-def meter_view(table: Table, money: ShownMoney | None) -> dict[str, Any] | None:
-    """Return the durable state of the meter for players; None if the table has no meter."""
-    if money is None:
+def meter_view(table: TablePicture) -> dict[str, Any] | None:
+    """Return the meter; None if the table has none."""
+    meters = table.meters
+    if meters is None:
         return None
-    meters = money.meters
     return {
         "current": meters.current,
         "text": format_dollars(meters.current),
@@ -350,19 +293,19 @@ def meter_view(table: Table, money: ShownMoney | None) -> dict[str, Any] | None:
                 "seat": hit.seat,
                 "hand": _award(table, hit.hand),
                 "amount": format_dollars(hit.amount),
-                "state": to_words(hit.state) + ("" if money.is_final(hit) else ", provisional"),
-                "final": money.is_final(hit),
+                "state": to_words(hit.state) + ("" if hit.final else ", provisional"),
+                "final": hit.final,
             }
-            for hit in money.hits
+            for hit in meters.hits
         ],
         "reserve": format_dollars(meters.reserve),
         "overflow": format_dollars(meters.overflow),
-        "closed": money.closed,
-        "paid": format_dollars(meters.cumulative),
+        "closed": meters.closed,
+        "paid": format_dollars(meters.paid),
     }
 
 
-def last_hits(log: HitLog) -> list[dict[str, Any]]:
+def last_hits(levels: Mapping[str, Sequence[LoggedHit]]) -> list[dict[str, Any]]:
     """Return the last hits of each level, the newest first; `at` is the wall clock (ms)."""
     return [
         {
@@ -378,7 +321,7 @@ def last_hits(log: HitLog) -> list[dict[str, Any]]:
                 for hit in reversed(hits)
             ],
         }
-        for level, hits in log.levels.items()
+        for level, hits in levels.items()
     ]
 
 
@@ -396,30 +339,29 @@ def finding_view(logged: LoggedFinding) -> dict[str, Any]:
     }
 
 
-def _meter_rules(table: Table) -> dict[str, Any] | None:
+def _meter_rules(table: TablePicture) -> dict[str, Any] | None:
     """Return the rules of the meter."""
-    rules = table.context.meter
-    if rules is None:
+    meters = table.meters
+    if meters is None:
         return None
-    shown = {
-        "seed": format_dollars(rules.seed),
-        "rate": f"{rules.rate_bp / 100:g} %",
-        "limit": format_dollars(rules.limit),
+    return {
+        "seed": format_dollars(meters.seed),
+        "rate": f"{meters.rate_bp / 100:g} %",
+        "limit": format_dollars(meters.limit),
+        "seed_micro": meters.seed,
     }
-    return {**shown, "seed_micro": rules.seed}
 
 
-def machines_in_test_mode(table: Table) -> list[str]:
+def machines_in_test_mode(table: TablePicture) -> list[str]:
     """Return the names of the machines in test mode, which every page shows."""
     return [
-        labels.machine_name(name)
-        + (f" (fault report {slot.return_procedure.fault_report})" if slot.return_procedure.fault_report else "")
-        for name, slot in table.state.slots.items()
-        if slot.return_procedure is not None and slot.return_procedure.testing
+        labels.machine_name(name) + (f" (fault report {slot.testing})" if slot.testing else "")
+        for name, slot in table.slots.items()
+        if slot.testing is not None
     ]
 
 
-def _slots(table: Table) -> list[dict[str, Any]]:
+def _slots(table: TablePicture) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
@@ -428,5 +370,5 @@ def _slots(table: Table) -> list[dict[str, Any]]:
             "text": labels.service_text(slot.state),
             "deck": slot.deck,
         }
-        for name, slot in table.state.slots.items()
+        for name, slot in table.slots.items()
     ]

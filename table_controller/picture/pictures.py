@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from devices.service import IN_SERVICE
 from firmware_bridge.version import VERSION
-from table_controller.access.requests import PROTOCOL
+from table_controller.access.request_json import PROTOCOL
 from table_controller.controller.lock_window import LockWindow
 from table_controller.picture import types as p
 from table_controller.picture.build import picture_of_table
@@ -82,7 +82,7 @@ class Pictures:
             started_ns=box.started_ns,
             now_ns=box.clock.now()[0],
             dealer=None if dealer is None else dealer.credential,
-            slots=self.machines(),
+            slots=self.machines(table),
             copy=self.copy(),
             tasks=list(box.tasks.states.values()),
             checks=box.checks,
@@ -95,9 +95,8 @@ class Pictures:
             left_s={} if controller is None else controller.time_left(),
         )
 
-    def machines(self) -> list[p.MachinePicture]:
-        """Return the picture of every device."""
-        table = self.table()
+    def machines(self, table: p.TablePicture | None) -> list[p.MachinePicture]:
+        """Return the picture of every device. `table`: the picture of the table now."""
         return [_machine(self._box, slot, table) for slot in self._box.slots.values()]
 
     def copy(self) -> p.CopyPicture:

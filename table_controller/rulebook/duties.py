@@ -29,3 +29,10 @@ def duties(game: str) -> Mapping[str, DutyClauses]:
     if wrong:
         raise BadRulebook(f"{name}: {', '.join(wrong)} must name exactly the dealing methods {', '.join(methods)}")
     return known
+
+
+def duty_clauses(game: str, duty: str) -> tuple[str, ...]:
+    """Return the clauses of a duty in every dealing method; none if the chapter does not order it."""
+    cited = duties(game).get(duty, ())
+    assert isinstance(cited, tuple), f"{duty} depends on the dealing method"
+    return cited

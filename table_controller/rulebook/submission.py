@@ -15,6 +15,7 @@ import msgspec
 
 from firmware_bridge.errors import BadSubmission
 from table_controller.rulebook.cards import RANKS
+from table_controller.rulebook.duties import duty_clauses
 from table_controller.rulebook.game_rules import game_rules
 from table_controller.rulebook.hands.house_way import turning_ranks
 from table_controller.rulebook.texts import paytables
@@ -189,7 +190,8 @@ def _start(edition: Edition, stated: Submission) -> Iterator[str]:
     method = next((start for start in edition.starts if start.name == stated.start), None)
     if method is None:
         known = ", ".join(start.name for start in edition.starts)
-        yield f"start = {stated.start}: {edition.title} allows {known} {_cite(f'{edition.chapter}.2(c)')}"
+        clauses = duty_clauses(edition.game, "one_start")
+        yield f"start = {stated.start}: {edition.title} allows {known} {_cite(*clauses)}"
         return
     having = {"automated_shuffler": stated.shuffler != "none", "automated_shoe": stated.dealing == "automated_shoe"}
     lacking = [need.replace("_", " ") for need in method.needs if not having[need]]
@@ -239,7 +241,8 @@ def _progressive(edition: Edition, stated: Submission) -> Iterator[str]:
         elif not 0 < stated.progressive_rate_bp <= _WHOLE_BP:
             yield f"progressive_rate_bp = {stated.progressive_rate_bp} must be 1 to {_WHOLE_BP} (W11)"
     if rules.fold_survival == "submission" and stated.folded_progressive is None:
-        yield f"the progressive needs folded_progressive {_cite(f'{edition.chapter}.11(b)(3)', 'W21')}"
+        folded = duty_clauses(edition.game, "folded_bet")
+        yield f"the progressive needs folded_progressive {_cite(*folded, 'W21')}"
 
 
 def _settings(edition: Edition, stated: Submission) -> Iterator[str]:
@@ -262,7 +265,8 @@ def _settings(edition: Edition, stated: Submission) -> Iterator[str]:
     policies = game_rules(edition.game).house_ways
     if stated.house_way is not None and stated.house_way not in policies:
         names = " or ".join(policies)
-        allowed = f"the dealer sets by {names} ({edition.chapter}.11(c))" if policies else "the dealer sets no hands"
+        clauses = _cite(*duty_clauses(edition.game, "house_way"))
+        allowed = f"the dealer sets by {names} {clauses}" if policies else "the dealer sets no hands"
         yield f"house_way = {stated.house_way}: {allowed}"
     elif policies:
         yield from _house_way_ranks(edition, stated, turning_ranks(stated.house_way or next(iter(policies))))
@@ -270,10 +274,11 @@ def _settings(edition: Edition, stated: Submission) -> Iterator[str]:
 
 def _house_way_ranks(edition: Edition, stated: Submission, known: dict[str, str]) -> Iterator[str]:
     """Check the ranks that a certificate holder chose for a house way."""
+    clauses = _cite(*duty_clauses(edition.game, "house_way"))
     for name, rank in stated.house_way_ranks.items():
         if name not in known:
             near = get_close_matches(name, known, 1) or [", ".join(known) or "none"]
-            yield f"house_way_ranks: there is no {name}; did you mean {near[0]}? ({edition.chapter}.11(c))"
+            yield f"house_way_ranks: there is no {name}; did you mean {near[0]}? {clauses}"
         elif rank not in RANKS:
             yield f"house_way_ranks: {name} = {rank} is not a rank; ranks are {' '.join(RANKS)}"
 

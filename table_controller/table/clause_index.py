@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from table_controller.rulebook.duties import duties
+from table_controller.rulebook.duties import duties, duty_clauses
 
 if TYPE_CHECKING:
     from table_controller.rulebook import Edition
@@ -58,7 +58,6 @@ def _from_facts(edition: Edition, duty: str, dealing: str, start: str | None) ->
 
 def _of_start(edition: Edition, duty: str, start: str | None) -> tuple[str, ...] | None:
     """Return the clause of the starting-position method, or of a device for it that may not be used."""
-    generator = duties(edition.game).get("generator")
-    if duty == "start_device" and start == "rng" and isinstance(generator, tuple):  # not verified or not approved
-        return generator
+    if duty == "start_device" and start == "rng" and edition.starts:  # not verified or not approved
+        return duty_clauses(edition.game, "generator")
     return next(((each.clause,) for each in edition.starts if each.name == start), None)

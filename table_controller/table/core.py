@@ -37,8 +37,9 @@ from table_controller.table.decisions import Prompt
 from table_controller.table.state import SlotState, TableState
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from table_controller.rulebook import Edition, Submission
-    from table_controller.rulebook.vocabulary import DeviceFact
     from table_controller.table.decisions import Actuation, Decision, DenialReason, Order
 
 # How many passes one step may need until nothing more follows; far more than any real chain of decisions.
@@ -51,7 +52,7 @@ class Table:
     """One table under one edition and one Rules Submission."""
 
     def __init__(
-        self, edition: Edition, submission: Submission, slots: dict[str, DeviceFact], state: TableState | None = None
+        self, edition: Edition, submission: Submission, slots: Mapping[str, str], state: TableState | None = None
     ) -> None:
         """`slots` maps each slot to its kind of device; `state` continues a table instead of beginning one."""
         if state is None:

@@ -11,7 +11,7 @@ from table_controller.ledger.cards import CardBook
 from table_controller.ledger.hits import EnvyPaid, Hit
 from table_controller.ledger.meter import Bet
 from table_controller.ledger.money import MoneyBook
-from table_controller.rulebook.vocabulary import DealingName, DeviceFact, ShufflerFact
+from table_controller.rulebook.vocabulary import DealingName, ShufflerFact
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Prompt
 
@@ -66,7 +66,7 @@ class ReturnProcedure(msgspec.Struct):
 class SlotState(msgspec.Struct):
     """One device's place: its service state and the cards inside."""
 
-    kind: DeviceFact
+    kind: str
     state: str = ABSENT
     deck: str | None = None
     intake: bool = False  # cards are in the intake, and their deck is not known yet

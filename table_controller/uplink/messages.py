@@ -80,6 +80,7 @@ class HoldSummary(msgspec.Struct, frozen=True, kw_only=True):
     slot: str | None
     deck: str | None
     seat: int | None
+    escalated: int = 0  # how often it was escalated, because nobody cleared it
 
 
 class SlotService(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,6 +150,7 @@ class StateMessage(UplinkMessage, frozen=True, kw_only=True):
     slots: dict[str, SlotService]
     decks: dict[str, DeckSummary]
     findings: tuple[FindingSummary, ...] = ()  # the newest of each kind, the important ones first
+    picture: int = 0  # the version of the picture that this is selected from
 
 
 # --- meters, head, health ---------------------------------------------------------------------------------------------

@@ -6,10 +6,10 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, Final
 
+from table_controller.picture.pictures import problem_of
 from table_controller.uplink import messages as m
 from table_controller.uplink.state_messages import (
     describe_copy,
-    describe_findings,
     describe_health,
     describe_links,
     describe_locked,
@@ -68,12 +68,10 @@ class RetainedTopics:
         self._head = _Topic(HEAD_EVERY_S * pace)
         self._health = _Topic(settings.health_every_s)
         self._all = (self._state, self._meters, self._head, self._health)
-        self._seq = 0
         self._halted: PitboxError | None = None
 
-    def on_step(self, seq: int) -> None:
+    def on_step(self) -> None:
         """Mark state, meters and head as changed after a durable step."""
-        self._seq = seq
         self._state.due = self._meters.due = self._head.due = True
 
     def on_note(self) -> None:
@@ -82,8 +80,6 @@ class RetainedTopics:
 
     def republish_all(self) -> None:
         """Make every topic due now."""
-        last = self._source.last
-        self._seq = 0 if last is None else last.seq
         for topic in self._all:
             topic.anew()
 
@@ -99,13 +95,13 @@ class RetainedTopics:
     async def due(self, now: float, uplink: Callable[[], m.UplinkHealth]) -> list[tuple[str, m.UplinkMessage]]:
         """Return the messages that are due now, with their topics.
 
-        State and meters wait until their records are durable, so that a power cut cannot undo a published value.
+        State and meters wait until their records are on disk, so that a power cut cannot undo a published value.
         """
         source, messages = self._source, list[tuple[str, m.UplinkMessage]]()
         if source.cause is not self._halted:
             self._halted = source.cause
             self._state.due = True
-        if source.waiting() == 0 or source.cause is not None:
+        if source.is_ready():
             if self._state.ready(now):
                 messages.append((self._topics.state, self._described()))
             if self._meters.ready(now):
@@ -115,22 +111,21 @@ class RetainedTopics:
         if self._health.ready(now):
             self._health.due = True  # health is published again and again
             disk = await asyncio.to_thread(self._disk)
-            links, copy = describe_links(source.slots), describe_copy(source.copy())
+            pictures = source.pictures
+            links = {} if pictures is None else describe_links(pictures.machines(source.table()))
+            copy = None if pictures is None else describe_copy(pictures.copy())
             messages.append((self._topics.health, describe_health(uplink(), links, disk, copy, source.clock)))
         return messages
 
     def _described(self) -> m.StateMessage:
-        source = self._source
-        if source.controller is None:
-            return describe_locked(source.game, source.chapter, source.locked, source.now)
-        findings = describe_findings(source.controller.findings)
-        return describe_state(source.controller.table, source.cause, self._seq, source.now, findings)
+        source, table = self._source, self._source.table()
+        if table is None:
+            return describe_locked(source.game, source.chapter, problem_of(source.locked), source.now)
+        return describe_state(table, problem_of(source.cause), source.now)
 
     def _metered(self) -> list[tuple[str, m.UplinkMessage]]:
-        source = self._source
-        meters = None
-        if source.controller is not None:
-            meters = describe_meters(source.controller.shown_money, self._seq, source.now)
+        table = self._source.table()
+        meters = None if table is None else describe_meters(table, self._source.now)
         return [] if meters is None else [(self._topics.meters, meters)]
 
     def head(self) -> list[tuple[str, m.UplinkMessage]]:

@@ -25,12 +25,11 @@ def source_of(box: Box) -> BoxSource:
         game=box.plan.edition.game,
         chapter=box.plan.edition.chapter,
         clock=box.clock,
-        slots=box.slots,
         waiting=lambda: box.pending_records,
         controller=box.controller,
         store=box.store if isinstance(box.store, Store) else None,
         locked=box.cause,
-        copy=lambda: box.copy_state,
+        pictures=box.pictures,
         unverified=box.plan.is_development,
     )
 

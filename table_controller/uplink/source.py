@@ -9,43 +9,48 @@ from firmware_bridge.version import VERSION
 from table_controller.uplink import messages as m
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from firmware_bridge.errors import PitboxError
     from table_controller.controller.clock import Clock
     from table_controller.controller.controller import Controller
-    from table_controller.controller.slot import AnySlot
     from table_controller.journal.chain import Record
-    from table_controller.journal.copier import CopyState
     from table_controller.journal.store import Store
-
-
-def _no_copy() -> CopyState | None:
-    return None
+    from table_controller.picture.pictures import Pictures
+    from table_controller.picture.types import TablePicture
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoxSource:
     """One start of a box. A locked box has no `controller` and no `store`; `locked` is the reason.
 
-    `waiting` returns how many records are not durable yet, `copy` the state of the second copy.
+    `waiting` returns how many records are not on disk yet. Only a stream of events can do without `pictures`.
     """
 
     game: str
     chapter: str
     clock: Clock
-    slots: Mapping[str, AnySlot]
     waiting: Callable[[], int]
     controller: Controller | None = None
     store: Store | None = None
     locked: PitboxError | None = None
-    copy: Callable[[], CopyState | None] = _no_copy
+    pictures: Pictures | None = None
     unverified: bool = False
 
     @property
     def cause(self) -> PitboxError | None:
         """Why the box is locked or halted; None if it runs."""
         return self.locked if self.controller is None else self.controller.halted
+
+    def is_ready(self) -> bool:
+        """Return whether the state may be published: every step is on disk, and no bet sensors are being locked."""
+        if self.controller is None or self.controller.halted is not None:
+            return True
+        return self.controller.is_on_disk and not (self.pictures is not None and self.pictures.is_locking())
+
+    def table(self) -> TablePicture | None:
+        """Return the picture of the table; None for a locked box."""
+        return None if self.pictures is None else self.pictures.table()
 
     @property
     def journal(self) -> str:

@@ -169,7 +169,7 @@ class Uplink:
     def _follow(self, step: DurableStep) -> None:
         if self.outbox is not None:
             self.outbox.add_step(step)
-        self._retained.on_step(step.seq)
+        self._retained.on_step()
         self._wake()
 
     # --- one coroutine -----------------------------------------------------------------------------------------------

@@ -35,8 +35,7 @@ def ask(box: RunningBox, do: str, *people: str, **details: Any) -> Any:
 
 def refused_by(box: RunningBox) -> str:
     """Return the table's refusal to a floorperson who returns the machine."""
-    event = {"type": "SlotOrdered", "slot": SLOT, "act": "acknowledge"}
-    (reasons,) = ask(box, "submit", "floor-1", event=event)["decisions"]
+    (reasons,) = ask(box, "slot", "floor-1", slot=SLOT, act="acknowledge")["decisions"]
     return " ".join(reason["evidence"] for reason in reasons["reasons"] if reason["key"] == "steps_open")
 
 
@@ -74,8 +73,7 @@ async def test_a_box_that_is_killed_during_a_return_to_service_continues_at_the_
             far = await asyncio.to_thread(ask, box, "fault", fault_report=1)
             assert (far["next"], far["motors"]) == ("motor_jog", ["transport", "elevator", "eject"])
             assert "IN TEST MODE" in await asyncio.to_thread(pitbox, "status", "--config", str(table.config))
-            event = {"type": "SlotOrdered", "slot": SLOT, "act": "clear"}
-            await asyncio.to_thread(ask, box, "submit", "tech-1", event=event)
+            await asyncio.to_thread(ask, box, "slot", "tech-1", slot=SLOT, act="clear")
             assert "motor_jog: " in await asyncio.to_thread(refused_by, box)
             assert "▶ one card" in await jam(table.config, "--step", "motor_jog")
             assert "one_card: " in await asyncio.to_thread(refused_by, box)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 async def test_a_fault_is_recorded_with_the_state_of_the_table(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, talk):
         await talk.sign_on("D1", "F1", "T1")
-        await talk.submit("DeckReceived", deck="blue", by="F1")
+        await talk.submit("deck", deck="blue", by="F1")
         await fault(bench, "jam:segment=lift,card=9")
         report = files.read(tmp_path / "fault-reports", 1)
         assert report.complete
@@ -155,7 +155,7 @@ async def test_a_new_fault_in_test_mode_restarts_the_return_to_service_with_its_
         assert [m.Jam.__name__] == [files.read(tmp_path / "fault-reports", 2).halt.message]
         assert (await return_step(talk))["next"] == "clear"
         assert "an open return to service, of report 1" in await talk.ask(
-            "fault", fault_report=2, step="begin", by="T1"
+            "return_step", fault_report=2, step="begin", by="T1"
         )
 
 
@@ -174,7 +174,7 @@ async def test_a_fault_report_is_pinned_until_its_machine_serves_again(tmp_path:
         machine.inject("mend")
         await complete_return(bench, again)
         for act in ("clear", "acknowledge"):
-            answer = await again.submit("SlotOrdered", slot=SLOT, act=act, by="F1")
+            answer = await again.submit("slot", slot=SLOT, act=act, by="F1")
             assert not isinstance(answer, str), answer
         await asyncio.sleep(2.0)
         assert bench.box.running_controller().table.context.is_in_service(SLOT)

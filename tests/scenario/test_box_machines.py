@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from firmware_bridge.commands import Outcome
-from table_controller.access.requests import read_request
+from table_controller.access.request_json import read_line
 from table_controller.table import state_machines as mc
 from tests.support.box.boxes import running
 
@@ -44,7 +44,9 @@ async def test_an_invalid_query_reaches_no_machine(tmp_path: Path) -> None:
         before = len(bench.records())
         for command in ("x", -1, 0, None, 1.5, True, [1], 10**30):
             answer = await talk.ask("device", slot="shoe.1", call="outcome", arguments={"command": command})
-            assert answer.startswith("PB-814 command must be"), command
+            is_other_type = command is None or isinstance(command, float | list)
+            why = "not a request: Expected `bool | int | str`" if is_other_type else "command must be"
+            assert answer.startswith(f"PB-814 {why}"), (command, answer)
         await asyncio.sleep(1.0)
         assert len(bench.records()) == before, "no link fell"
         assert box.pictures.box().slots[0].state == "in_service"
@@ -74,7 +76,7 @@ async def test_an_order_whose_sender_disconnected_is_not_recorded_as_done(tmp_pa
     async with running(tmp_path) as (bench, _box, talk):
         await talk.sign_on("T1")
         request = {"do": "device", "id": 99, "slot": "shuffler.1", "call": "self_test"}
-        talk.session.handle(read_request(msgspec.json.encode(request)))
+        talk.session.handle(read_line(msgspec.json.encode(request)))
         while not bench.notes("service"):  # noqa: ASYNC110
             await asyncio.sleep(0.001)
         await asyncio.sleep(0.005)
@@ -89,7 +91,7 @@ async def test_no_order_goes_out_that_is_not_on_disk_or_not_permitted_any_more(t
     async with running(tmp_path) as (bench, box, talk):
         await talk.sign_on("T1")
         request = {"do": "device", "id": 99, "slot": "shoe.1", "call": "self_test"}
-        talk.session.handle(read_request(msgspec.json.encode(request)))
+        talk.session.handle(read_line(msgspec.json.encode(request)))
         await asyncio.sleep(0)
         assert box.controller is not None
         box.controller.table.state.round.state = mc.DEALING  # a round began before the order was on disk

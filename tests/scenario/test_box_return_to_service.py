@@ -22,6 +22,7 @@ from table_controller.table import events as ev
 from table_controller.uplink.state_messages import describe_state
 from tests.support.box.boxes import CHEAP, PIN, BoxTestBench, DirectClient
 from tests.support.box.panel_threads import run_inline
+from tests.support.box.pictures import picture_of
 from tests.support.box.return_to_service import (
     SLOT,
     complete_return,
@@ -47,7 +48,7 @@ async def acknowledge(bench: BoxTestBench, talk: DirectClient) -> Any:
         prompts = bench.box.running_controller().table.state.prompts.values()
         prompt = next(prompt for prompt in prompts if prompt.hold is not None)
         number = {"number": 53} if prompt.number else {}
-        answer = await talk.submit("Answer", prompt=prompt.id, choice=prompt.choices[0], by=by[prompt.role], **number)
+        answer = await talk.submit("answer", prompt=prompt.id, choice=prompt.choices[0], by=by[prompt.role], **number)
         if prompt.kind == "acknowledge":
             return answer
     raise AssertionError("nobody was asked to acknowledge")
@@ -75,9 +76,9 @@ async def test_a_fault_of_the_machine_requires_the_return_steps_and_every_refusa
         await fault(bench, "dust:sensor=lift,percent=70")
         if step != "begin":
             await complete_return(bench, talk, until=step)
-        await talk.submit("SlotOrdered", slot=SLOT, act="clear", by="T1")
+        await talk.submit("slot", slot=SLOT, act="clear", by="T1")
         assert f"next, in fault report 1: {step}: " in next_step_of_refusal(
-            await talk.submit("SlotOrdered", slot=SLOT, act="acknowledge", by="F1")
+            await talk.submit("slot", slot=SLOT, act="acknowledge", by="F1")
         )
         permit = bench.box.running_controller().table.permit("return_to_service", SLOT)
         assert "steps_open" in [reason.key for reason in permit], "shown wherever permits are"
@@ -122,7 +123,7 @@ async def test_an_interruption_that_the_table_clears_has_the_short_procedure(tmp
         machine.inject("clear_path")
         await order_device(talk, "clear_jam")
         await take_out(bench, talk)
-        await talk.submit("SlotOrdered", slot=SLOT, act="clear", by="F1")
+        await talk.submit("slot", slot=SLOT, act="clear", by="F1")
         assert not refusals(await acknowledge(bench, talk))
         assert bench.box.running_controller().table.state.slots[SLOT].state == UNVERIFIED, "until it reports well"
 
@@ -136,7 +137,7 @@ async def test_the_floorperson_returns_a_machine_after_the_last_step_and_not_bef
         assert not bench.box.running_controller().table.context.is_in_service(SLOT), (
             "the steps return nothing by themselves"
         )
-        await talk.submit("SlotOrdered", slot=SLOT, act="clear", by="F1")
+        await talk.submit("slot", slot=SLOT, act="clear", by="F1")
         assert not refusals(await acknowledge(bench, talk))
         machine: Any = bench.machines[SLOT]
         machine.inject("door:to=open")  # an inspection and a self-test make the count certain
@@ -204,10 +205,8 @@ async def test_a_box_that_loses_power_during_a_return_to_service_continues_at_th
         again = await DirectClient(bench.box).sign_on("F1", "T1")
         answer = await return_step(again)
         assert (answer["done"], answer["next"], bench.box.testing) == (done, step, {SLOT: 1})
-        await again.submit("SlotOrdered", slot=SLOT, act="clear", by="T1")
-        assert f"{step}: " in next_step_of_refusal(
-            await again.submit("SlotOrdered", slot=SLOT, act="acknowledge", by="F1")
-        )
+        await again.submit("slot", slot=SLOT, act="clear", by="T1")
+        assert f"{step}: " in next_step_of_refusal(await again.submit("slot", slot=SLOT, act="acknowledge", by="F1"))
         await complete_return(bench, again)
 
 
@@ -242,14 +241,14 @@ async def test_deleting_the_files_skips_no_step(tmp_path: Path) -> None:
 async def test_test_mode_is_shown_everywhere_moves_no_meter_and_ends_with_the_return_to_service(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, talk):
         await talk.sign_on("F1", "T1")
-        box, controller = bench.box, bench.box.running_controller()
+        box = bench.box
         panel = Panel(box, box.check_person, name="bench", status=str, in_thread=run_inline)
         meters, decks = protected_state(bench)[:2]
 
         def reported() -> set[bool]:
             """Return whether each of status, uplink and pages shows test mode."""
-            state = describe_state(controller.table, None, 1, "now")
-            pictures = [panel.live.picture(role) for role in ("dealer", "floorperson", "technician", "sign")]
+            state = describe_state(picture_of(box), None, "now")
+            pictures = [panel.live.view(role) for role in ("dealer", "floorperson", "technician", "sign")]
             return {
                 next(slot.testing for slot in box.pictures.box().slots if slot.name == SLOT) == 1,
                 state.slots[SLOT].testing,
@@ -258,7 +257,7 @@ async def test_test_mode_is_shown_everywhere_moves_no_meter_and_ends_with_the_re
 
         await fault(bench, "dust:sensor=lift,percent=70")
         assert reported() == {False}
-        assert describe_state(controller.table, None, 1, "now").slots[SLOT].next_step.startswith("begin: ")
+        assert describe_state(picture_of(box), None, "now").slots[SLOT].next_step.startswith("begin: ")
         await return_step(talk, "begin", by="T1")
         assert reported() == {True}
         await complete_return(bench, talk, until="count")
@@ -304,8 +303,8 @@ async def test_dust_that_makes_a_shoe_refuse_is_a_machine_fault_that_requires_th
             "begin: a technician starts the return to service",
         )
         machine.inject("mend")
-        await talk.submit("SlotOrdered", slot=SHOE_SLOT, act="clear", by="T1")
-        answer = await talk.submit("SlotOrdered", slot=SHOE_SLOT, act="acknowledge", by="F1")
+        await talk.submit("slot", slot=SHOE_SLOT, act="clear", by="T1")
+        answer = await talk.submit("slot", slot=SHOE_SLOT, act="acknowledge", by="F1")
         assert "next, in fault report 1: begin: " in next_step_of_refusal(answer), "wiped is not back in service"
         assert (await return_step(talk, "begin", by="F1")).startswith("PB-813"), "a technician's"
         assert (await return_step(talk, "begin", by="T1"))["next"] == "clear"

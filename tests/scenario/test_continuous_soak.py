@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,34 +10,26 @@ import pytest
 from devices.shuffler import messages as m
 from simulators.kinds.shuffler.continuous_firmware import ContinuousFirmware
 from simulators.kinds.shuffler.counts import CountedSet, ShufflerCounts
-from tests.support.machines.bench import LADDER, shuffler_bench
+from tests.support.machines.bench import shuffler_bench
 from tests.support.machines.continuous_soak import ContinuousSoak
 from tests.support.machines.continuous_store import FEW, SET
+from tests.support.machines.machine_soak import RUNGS, play_soak, seeded_soak  # noqa: F401 - a fixture
 from tests.support.suite.case_counts import count_cases
-from tests.support.wire.seeded_host import seed_the_host
 
 if TYPE_CHECKING:
     from collections import Counter
 
-RUNGS: Final = list(LADDER)
+pytestmark = pytest.mark.usefixtures("seeded_soak")
 # Every rung twice; about two minutes in all.
 RUNS: Final = 8
 ROUNDS: Final = count_cases(150)
 
 
-@pytest.fixture(autouse=True)
-def _same_bytes_every_time(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    seed_the_host(monkeypatch)
-    caplog.set_level(logging.CRITICAL, "firmware_bridge.supervisor")  # hundreds of lost links are no news here
-
-
 async def soak(seed: int, run: int, rounds: int) -> Counter[str]:
     """The runs with a small set see more rounds go wrong in the same time; every fourth has the whole one."""
-    async with shuffler_bench(seed * 100 + run, RUNGS[run % 4], continuous=True) as b:
-        soaked = ContinuousSoak(b, Random(f"{seed} {run}"), SET if run % 4 == 3 else FEW)
-        for _ in range(rounds):
-            await soaked.play()
-    return soaked.figures
+    bench = shuffler_bench(seed * 100 + run, RUNGS[run % 4], continuous=True)
+    cards = SET if run % 4 == 3 else FEW
+    return await play_soak(bench, lambda b: ContinuousSoak(b, Random(f"{seed} {run}"), cards), rounds)
 
 
 @pytest.mark.parametrize("run", [0, 2])

@@ -78,14 +78,18 @@ async def test_rounds_wait_for_the_copy_and_open_once_it_is_reached(tmp_path: Pa
 async def test_two_people_answer_for_a_copy_that_is_out_of_reach_and_the_journal_names_them(tmp_path: Path) -> None:
     async with with_copy(tmp_path) as (bench, box, copier, talk):
         copier.become(box, ABSENT)
-        text = await talk.submit("OpenRound", by="D1")
+        text = await talk.submit("open_round", by="D1")
         assert "copy_not_reached" in str(text)
-        for by, second in (("F1", "A1"), ("T1", "F1"), ("D1", "T1")):
-            answer = await talk.submit("CopyAbsenceConfirmed", document="memo 3", by=by, second=second)
-            assert "confirm_copy_absent needs two people: a floorperson" in str(answer), answer
-        assert "name the document" in str(await talk.submit("CopyAbsenceConfirmed", document=" ", by="F1", second="T1"))
+        for by, second, why in (
+            ("F1", "A1", "confirm_copy_absent needs two people: a floorperson"),
+            ("T1", "F1", "this is for the floorperson; T1 is technician"),
+            ("D1", "T1", "this is for the floorperson; D1 is dealer"),
+        ):
+            answer = await talk.submit("confirm_copy_absent", document="memo 3", by=by, second=second)
+            assert why in str(answer), answer
+        assert "name the document" in str(await talk.submit("confirm_copy_absent", document=" ", by="F1", second="T1"))
         assert "copy_not_reached" in reasons_against_opening(box)
-        await talk.submit("CopyAbsenceConfirmed", document="memo 3", by="F1", second="T1")
+        await talk.submit("confirm_copy_absent", document="memo 3", by="F1", second="T1")
         assert "copy_not_reached" not in reasons_against_opening(box)
         (event,) = [
             step.event
@@ -99,7 +103,7 @@ async def test_two_people_answer_for_a_copy_that_is_out_of_reach_and_the_journal
 async def test_every_start_asks_anew(tmp_path: Path) -> None:
     async with with_copy(tmp_path) as (bench, box, copier, talk):
         copier.become(box, ABSENT)
-        await talk.submit("CopyAbsenceConfirmed", document="memo 3", by="F1", second="T1")
+        await talk.submit("confirm_copy_absent", document="memo 3", by="F1", second="T1")
         await box.stop()
         again = bench.box = Box(bench.plan, bench.clock, threads=False)
         await again.begin(bench._open, lambda _store: cast("Copier", ScriptedCopier()))
@@ -137,7 +141,7 @@ async def test_a_copy_that_one_person_took_out_of_the_configuration_is_missed_un
         without = await bench.start()  # [journal] copy is gone from table.toml
         assert "copy_not_reached" in reasons_against_opening(without)
         talk = await DirectClient(without).sign_on("F1", "T1")
-        await talk.submit("CopyAbsenceConfirmed", document="memo 4", by="F1", second="T1")
+        await talk.submit("confirm_copy_absent", document="memo 4", by="F1", second="T1")
         assert "copy_not_reached" not in reasons_against_opening(without)
         await without.stop()
         answered = await bench.start()

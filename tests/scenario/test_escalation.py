@@ -11,6 +11,8 @@ import pytest
 from simulators.casino.table_layout import table_slots, table_toml
 from table_controller.config import load_config
 from table_controller.host.configured_plan import plan_of
+from table_controller.panel.live import LivePages
+from table_controller.uplink.state_messages import describe_state
 from tests.support.box.boxes import BoxTestBench, DirectClient
 from tests.support.box.configs import write_config
 
@@ -37,7 +39,7 @@ async def test_a_fault_that_nobody_acknowledges_is_escalated_at_the_configured_t
     box = await bench.start()
     try:
         talk = await DirectClient(box).sign_on("D1")
-        answer = await talk.submit("IrregularityReported", trigger="device_unusable", slot="shoe.1", by="D1")
+        answer = await talk.submit("report", trigger="device_unusable", slot="shoe.1", by="D1")
         (hold,) = (each["hold"] for each in answer["decisions"] if each["type"] == "HoldOpened")
         assert box.escalation is not None
         result = box.escalation.first_seen[hold]
@@ -56,6 +58,10 @@ async def test_a_fault_that_nobody_acknowledges_is_escalated_at_the_configured_t
         state = box.pictures.box().state
         assert state is not None
         assert [each.escalated for each in state.holds] == [2]
+        assert [each.escalated for each in describe_state(state, None, "now").holds] == [2], "over MQTT too"
+        live = LivePages(box, "bench")
+        assert [each["escalated"] for each in live.view("floorperson")["holds"]] == [2], "and on the floor page"
+        live.close()
         assert not state.round.number, "and the table stands still all the while"
     finally:
         await box.stop()
@@ -67,7 +73,7 @@ async def test_a_restart_counts_anew_from_the_start(tmp_path: Path) -> None:
     box = await bench.start()
     try:
         talk = await DirectClient(box).sign_on("D1")
-        await talk.submit("IrregularityReported", trigger="device_unusable", slot="shoe.1", by="D1")
+        await talk.submit("report", trigger="device_unusable", slot="shoe.1", by="D1")
         await asyncio.sleep(bench.plan.escalate_after_s - 1.0)
         assert not bench.notes("escalated")
         await box.stop()

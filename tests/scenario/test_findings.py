@@ -31,16 +31,16 @@ MANY = 500
 
 async def _bad_deck(talk: DirectClient, box: Box) -> None:
     """Report by the dealer that a deck is not whole."""
-    await talk.submit("DeckReceived", deck="blue")
+    await talk.submit("deck", deck="blue")
     assert box.controller is not None
     (question,) = [p for p in box.controller.table.state.prompts.values() if p.kind == "opening/composition"]
-    answer = await talk.submit("Answer", prompt=question.id, choice="not_whole")
+    answer = await talk.submit("answer", prompt=question.id, choice="not_whole")
     assert any(decision["type"] == "Finding" for decision in answer["decisions"]), answer
 
 
 async def _refused(talk: DirectClient, times: int) -> None:
     for _ in range(times):
-        answer = await talk.submit("NoMoreBets")
+        answer = await talk.submit("no_more_bets")
         assert answer["decisions"][0]["type"] == "RequestRefused", answer
 
 

@@ -159,20 +159,20 @@ async def test_a_role_does_what_is_its_own_and_nothing_else(tmp_path: Path) -> N
         assert (await technician.submit("order", order="table_idle")).status == 403
         dealer = await stage.person("dealer-1")
         assert (await dealer.submit("order", order="table_idle")).status == 403
-        assert (await dealer.submit("slot", slot="shuffler.1", order="give_up")).status == 403
+        assert (await dealer.submit("slot", slot="shuffler.1", act="give_up")).status == 403
         assert stage.house.controller.newest_seq == before
 
 
 async def test_a_floorpersons_decision_needs_the_pin_each_time(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         floor = await stage.person("floor-1")
-        refused = await floor.submit("slot", slot="shuffler.1", order="give_up")
+        refused = await floor.submit("slot", slot="shuffler.1", act="give_up")
         assert (refused.status, refused.json["pin"]) == (403, True)
-        wrong = await floor.submit("slot", slot="shuffler.1", order="give_up", by={"id": "floor-1", "pin": "000001"})
+        wrong = await floor.submit("slot", slot="shuffler.1", act="give_up", by={"id": "floor-1", "pin": "000001"})
         assert wrong.status == 401
         await asyncio.sleep(2.0)  # a wrong PIN waits
         taken = await floor.submit(
-            "slot", slot="shuffler.1", order="give_up", by={"id": "floor-1", "pin": PINS["floor-1"]}
+            "slot", slot="shuffler.1", act="give_up", by={"id": "floor-1", "pin": PINS["floor-1"]}
         )
         assert taken.status == 200
         assert credentials_of_events(stage)[-1] == "floor-1"
@@ -215,7 +215,7 @@ async def test_two_panels_cannot_both_answer_one_question(tmp_path: Path) -> Non
 async def test_a_replayed_request_is_taken_once(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         dealer = await stage.person("dealer-1")
-        body = {"n": 7, "act": "report", "trigger": "count_wrong", "deck": "blue"}
+        body = {"n": 7, "do": "report", "trigger": "count_wrong", "deck": "blue"}
         first = await dealer.post("/api/request", body, x_pitbox_page=dealer.page)
         assert first.status == 200
         before = stage.house.controller.newest_seq
@@ -232,7 +232,7 @@ async def test_another_sites_request_is_refused(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         dealer = await stage.person("dealer-1")
         before = stage.house.controller.newest_seq
-        body = {"n": 1, "act": "open_round"}
+        body = {"n": 1, "do": "open_round"}
         page = {"x_pitbox_page": dealer.page}
         assert (await dealer.post("/api/request", body, **page, origin="https://evil.example")).status == 403
         assert (await dealer.post("/api/request", body, **page, sec_fetch_site="cross-site")).status == 403

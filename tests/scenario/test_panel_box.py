@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from table_controller.panel.request_handler import Check
+    from table_controller.panel.page_requests import Check
 
 
 class BoxPanelStage:
@@ -36,8 +36,8 @@ class BoxPanelStage:
 
 async def _step(browser: AsgiBrowser, step: str, **more: Any) -> Any:
     browser.request_number += 1
-    body = {"n": browser.request_number, "act": "step", "report": 1, "step": step, **more}
-    return await browser.post("/api/return_step", body, x_pitbox_page=browser.page)
+    body = {"n": browser.request_number, "do": "return_step", "fault_report": 1, "step": step, **more}
+    return await browser.post("/api/request", body, x_pitbox_page=browser.page)
 
 
 @asynccontextmanager
@@ -85,14 +85,14 @@ async def test_a_fault_report_is_shown_and_its_return_steps_are_completed_by_per
         assert (await _step(dealer, "begin")).status == 403
         assert (await _step(floor, "begin")).json["pin"], "a floorperson's word needs the PIN"
         assert (await _step(technician, "begin")).status == 200
-        replayed = {"n": technician.request_number, "act": "step", "report": 1, "step": "begin"}
-        assert (await technician.post("/api/return_step", replayed, x_pitbox_page=technician.page)).status == 409
+        replayed = {"n": technician.request_number, "do": "return_step", "fault_report": 1, "step": "begin"}
+        assert (await technician.post("/api/request", replayed, x_pitbox_page=technician.page)).status == 409
         assert (await technician.get("/api/fault_reports")).json[0]["begun"]
         word = await _step(technician, "clear")
         assert (word.status, word.json["code"]) == (409, "PB-631"), "a word is no evidence"
         by = {"id": "F1", "pin": PIN}
-        assert (await floor.submit("slot", slot=SLOT, order="clear", by=by)).status == 200
-        early = await floor.submit("slot", slot=SLOT, order="acknowledge", by=by)
+        assert (await floor.submit("slot", slot=SLOT, act="clear", by=by)).status == 200
+        early = await floor.submit("slot", slot=SLOT, act="acknowledge", by=by)
         assert early.status == 409, "not before its way is gone"
         (reason,) = [each for each in early.json["reasons"] if "return to service" in each["text"]]
         assert "next, in fault report 1: clear: " in reason["evidence"]
@@ -100,8 +100,8 @@ async def test_a_fault_report_is_shown_and_its_return_steps_are_completed_by_per
 
 async def _order(browser: AsgiBrowser, call: str, **more: Any) -> Any:
     browser.request_number += 1
-    body = {"n": browser.request_number, "act": "device", "slot": SLOT, "call": call, **more}
-    return await browser.post("/api/order", body, x_pitbox_page=browser.page)
+    body = {"n": browser.request_number, "do": "device", "slot": SLOT, "call": call, **more}
+    return await browser.post("/api/request", body, x_pitbox_page=browser.page)
 
 
 async def test_a_technicians_order_needs_the_pin_each_time_and_is_written_down(tmp_path: Path) -> None:
@@ -115,8 +115,8 @@ async def test_a_technicians_order_needs_the_pin_each_time_and_is_written_down(t
         assert (await _order(technician, "shuffle", by=by)).status == 409, "cards move in test mode only"
         assert (await _order(technician, "report", by=by)).status == 409, "a question is no order"
         assert (await _order(technician, "self_test", by=by)).json["ok"]
-        replayed = {"n": technician.request_number, "act": "device", "slot": SLOT, "call": "self_test", "by": by}
-        assert (await technician.post("/api/order", replayed, x_pitbox_page=technician.page)).status == 409
+        replayed = {"n": technician.request_number, "do": "device", "slot": SLOT, "call": "self_test", "by": by}
+        assert (await technician.post("/api/request", replayed, x_pitbox_page=technician.page)).status == 409
         await asyncio.sleep(1.0)
         notes = [(note.text, note.who.credential) for note in stage.bench.notes("service") if note.who]
         assert notes == [("self_test: ordered", "T1"), ("self_test: done", "T1")]
@@ -168,11 +168,11 @@ async def test_notices_for_a_technician_are_shown_to_floor_and_technician_only(t
         past = Certificate("panel.cert", "panel.pem", 0, 86_400)
         stage.bench.box.notice_watch.update_files([past], [])
         for role, shown in (("floorperson", True), ("technician", True), ("dealer", False)):
-            notices = stage.panel.live.picture(role)["notices"]
+            notices = stage.panel.live.view(role)["notices"]
             assert [text.startswith("PB-850 panel.cert: panel.pem expired on 1970-01-02") for text in notices] == [
                 True
             ] * shown
-        assert "notices" not in stage.panel.live.picture("sign")
+        assert "notices" not in stage.panel.live.view("sign")
 
 
 async def test_every_page_of_a_development_table_shows_that_nobody_approved_what_runs(tmp_path: Path) -> None:

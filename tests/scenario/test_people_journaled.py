@@ -310,7 +310,7 @@ async def test_without_an_auditor_only_root_and_the_boxs_user_add_the_first_one(
     box = await bench.start()
     try:
         signer = None if by is None else box.plan.people.check(by, PIN)
-        asked = p.PeopleRequest(change="add", credential="EVIL", role="auditor", pin="862957", by=by)
+        asked = p.PeopleRequest(change="add", credential="EVIL", role="auditor", pin="862957")
         with pytest.raises(ChangeNotAuthorized, match="has no auditor"):
             await change_credential_by_request(box, asked, signer, 31337)
         assert "evil" not in people_file.load_credentials(file)

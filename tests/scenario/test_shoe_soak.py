@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from random import Random
 from typing import Any, Final
@@ -11,31 +10,21 @@ import pytest
 
 from simulators.kinds.shoe.counts import ShoeCounts
 from simulators.kinds.shoe.firmware import ShoeFirmware
-from tests.support.machines.bench import LADDER
+from tests.support.machines.machine_soak import RUNGS, play_soak, seeded_soak  # noqa: F401 - a fixture
 from tests.support.machines.manual_shoe_soak import ManualShoeSoak
 from tests.support.machines.shoe_soak import ShoeSoak
 from tests.support.machines.shoes import manual_shoe_bench, shoe_bench
 from tests.support.suite.case_counts import count_cases
-from tests.support.wire.seeded_host import seed_the_host
 
-RUNGS: Final = list(LADDER)
+pytestmark = pytest.mark.usefixtures("seeded_soak")
 RUNS: Final = 4
 BLOCKS: Final = count_cases(400)
 ALL: Final[Counter[str]] = Counter()
 
 
-@pytest.fixture(autouse=True)
-def _same_bytes_every_time(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    seed_the_host(monkeypatch)
-    caplog.set_level(logging.CRITICAL, "firmware_bridge.supervisor")  # thousands of lost links are no news here
-
-
 async def soak(seed: int, run: int, blocks: int) -> Counter[str]:
-    async with shoe_bench(seed * 100 + run, RUNGS[run % 4], loaded=False) as b:
-        soaked = ShoeSoak(b, Random(f"{seed} {run}"))
-        for _ in range(blocks):
-            await soaked.play()
-    return soaked.figures
+    bench = shoe_bench(seed * 100 + run, RUNGS[run % 4], loaded=False)
+    return await play_soak(bench, lambda b: ShoeSoak(b, Random(f"{seed} {run}")), blocks)
 
 
 @pytest.mark.parametrize("run", range(RUNS))
@@ -49,11 +38,8 @@ async def test_a_few_random_blocks_never_leave_a_wrong_count(seed: int, run: int
 
 
 async def soak_by_hand(seed: int, run: int, blocks: int) -> Counter[str]:
-    async with manual_shoe_bench(seed * 100 + run, RUNGS[run % 4], loaded=False) as b:
-        soaked = ManualShoeSoak(b, Random(f"{seed} {run}"))
-        for _ in range(blocks):
-            await soaked.play()
-    return soaked.figures
+    bench = manual_shoe_bench(seed * 100 + run, RUNGS[run % 4], loaded=False)
+    return await play_soak(bench, lambda b: ManualShoeSoak(b, Random(f"{seed} {run}")), blocks)
 
 
 @pytest.mark.parametrize("run", range(RUNS))

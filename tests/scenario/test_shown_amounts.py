@@ -15,6 +15,7 @@ from table_controller.table import events as ev
 from table_controller.table.decisions import Booked
 from table_controller.uplink.state_messages import describe_meters
 from tests.support.box.boxes import BoxTestBench
+from tests.support.box.pictures import picture_of
 from tests.support.box.power_cuts import decided
 from tests.support.core.ideal_table import AUDITOR, FLOOR
 
@@ -37,12 +38,12 @@ def shown(bench: BoxTestBench, box: Box, live: LivePages) -> dict[str, int]:
     state = box.pictures.box().state
     assert state is not None
     assert state.meters is not None
-    reported = describe_meters(box.running_controller().shown_money, 1, "now")
+    reported = describe_meters(picture_of(box), "now")
     assert reported is not None
     results = {
         "status": state.meters.current, "uplink": reported.current,
-        "sign page": live.picture(SIGN)["meter"]["current"],
-        "floor page": live.picture("floorperson")["meter"]["current"],
+        "sign page": live.view(SIGN)["meter"]["current"],
+        "floor page": live.view("floorperson")["meter"]["current"],
     }  # fmt: skip
     glass = cast("Any", bench.machines["meter_sign.1"]).glass.read(Row.VALUE).lstrip()
     return results | ({"sign": int(glass) * CENT} if glass.isdecimal() else {})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from random import Random
 from typing import Any, Final
@@ -11,12 +10,12 @@ import pytest
 
 from simulators.kinds.shuffler.counts import ShufflerCounts
 from simulators.kinds.shuffler.firmware import ShufflerFirmware
-from tests.support.machines.bench import LADDER, shuffler_bench
+from tests.support.machines.bench import shuffler_bench
+from tests.support.machines.machine_soak import RUNGS, play_soak, seeded_soak  # noqa: F401 - a fixture
 from tests.support.machines.shuffler_soak import ShufflerSoak
 from tests.support.suite.case_counts import count_cases
-from tests.support.wire.seeded_host import seed_the_host
 
-RUNGS: Final = list(LADDER)
+pytestmark = pytest.mark.usefixtures("seeded_soak")
 # Every rung, first with a machine that counts, then with one that identifies; about three minutes in all.
 RUNS: Final = 8
 CYCLES: Final = count_cases(400)
@@ -25,19 +24,10 @@ BATCHES: Final = count_cases(60)
 ALL: Final[Counter[str]] = Counter()
 
 
-@pytest.fixture(autouse=True)
-def _same_bytes_every_time(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    seed_the_host(monkeypatch)
-    caplog.set_level(logging.CRITICAL, "firmware_bridge.supervisor")  # thousands of lost links are no news here
-
-
 async def soak(seed: int, run: int, cycles: int, *, batch: bool = False) -> Counter[str]:
     identifies = run % 8 >= 4
-    async with shuffler_bench(seed * 100 + run, RUNGS[run % 4], identifies=identifies, batch=batch) as b:
-        soaked = ShufflerSoak(b, Random(f"{seed} {run}"), identifies=identifies)
-        for _ in range(cycles):
-            await soaked.play()
-    return soaked.figures
+    bench = shuffler_bench(seed * 100 + run, RUNGS[run % 4], identifies=identifies, batch=batch)
+    return await play_soak(bench, lambda b: ShufflerSoak(b, Random(f"{seed} {run}"), identifies=identifies), cycles)
 
 
 @pytest.mark.parametrize("run", [0, 6])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,31 +13,21 @@ from simulators.kinds.button import firmware as button_twin
 from simulators.kinds.rng.firmware import RngFirmware
 from simulators.kinds.shaker import firmware as shaker_twin
 from simulators.kinds.shaker.firmware import ShakerFirmware
-from tests.support.machines.bench import LADDER
+from tests.support.machines.machine_soak import RUNGS, play_soak, seeded_soak  # noqa: F401 - a fixture
 from tests.support.machines.start_device_soak import SOAKS
 from tests.support.machines.start_devices import BENCHES
 from tests.support.suite.case_counts import count_cases
-from tests.support.wire.seeded_host import seed_the_host
 
 if TYPE_CHECKING:
     from collections import Counter
 
-RUNGS: Final = list(LADDER)
+pytestmark = pytest.mark.usefixtures("seeded_soak")
 STEPS: Final = count_cases(4000)
 
 
-@pytest.fixture(autouse=True)
-def _same_bytes_every_time(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    seed_the_host(monkeypatch)
-    caplog.set_level(logging.CRITICAL, "firmware_bridge.supervisor")  # hundreds of lost links are no news here
-
-
 async def soak(kind: str, seed: int, run: int, steps: int) -> Counter[str]:
-    async with BENCHES[kind](seed * 100 + run, RUNGS[run % 4]) as b:
-        soaked = SOAKS[kind](b, Random(f"{kind} {seed} {run}"))
-        for _ in range(steps):
-            await soaked.play()
-    return soaked.figures
+    bench = BENCHES[kind](seed * 100 + run, RUNGS[run % 4])
+    return await play_soak(bench, lambda b: SOAKS[kind](b, Random(f"{kind} {seed} {run}")), steps)
 
 
 @pytest.mark.parametrize("run", [0, 2])

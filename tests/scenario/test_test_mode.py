@@ -16,6 +16,7 @@ from table_controller.picture.types import picture_in
 from table_controller.uplink.state_messages import describe_state
 from tests.support.box.boxes import DirectClient
 from tests.support.box.panel_threads import run_inline
+from tests.support.box.pictures import picture_of
 from tests.support.box.return_to_service import SLOT, order_device, running, shuffler_of, start
 
 if TYPE_CHECKING:
@@ -59,11 +60,11 @@ async def test_a_machine_that_serves_is_tested_and_serves_again_as_it_was(tmp_pa
 
         def reported() -> set[bool]:
             """Return whether each of status, uplink and pages shows test mode."""
-            pictures = [panel.live.picture(role) for role in ("dealer", "floorperson", "technician", "sign")]
+            pictures = [panel.live.view(role) for role in ("dealer", "floorperson", "technician", "sign")]
             return {
                 next(slot.testing for slot in box.pictures.box().slots if slot.name == SLOT) == 0,
                 any("IN TEST MODE" in line for line in status_lines(picture_in(status))),
-                describe_state(controller.table, None, 1, "now").slots[SLOT].testing,
+                describe_state(picture_of(box), None, "now").slots[SLOT].testing,
                 *(machine_name(SLOT) in picture["testing"] for picture in pictures),
             }
 
@@ -80,7 +81,7 @@ async def test_a_machine_that_serves_is_tested_and_serves_again_as_it_was(tmp_pa
         assert (await order_device(talk, "begin_test")).startswith("PB-813"), "it is tested already"
         await box.slots[SLOT].driver.report()
         assert _state(bench) == UNVERIFIED, "no report ends a test"
-        word = str(await talk.submit("SlotOrdered", slot=SLOT, act="acknowledge", by="F1"))
+        word = str(await talk.submit("slot", slot=SLOT, act="acknowledge", by="F1"))
         assert "a technician leaves test mode" in word, "nor a word"
         known = controller.table.state.decks.copy()
         _lay(bench, 5)
@@ -111,16 +112,16 @@ async def test_every_reason_against_test_mode_is_given_and_only_technicians_begi
             refused = await talk.ask("device", slot=SLOT, call="begin_test", arguments={}, by=by)
             assert refused.startswith("PB-813"), refused
         box = bench.box
-        (one,) = [each for each in devices(box, box.running_controller().table) if each["name"] == SLOT]
+        (one,) = [each for each in devices(box) if each["name"] == SLOT]
         assert one["test"] == {"call": "begin_test", "blocked_by": []}
         assert "begin_test" not in [each["call"] for each in one["orders"]], "it has its own button"
         box.running_controller().table.state.slots[SLOT].deck = "blue"  # as if it held one
         refused = await order_device(talk, "begin_test")
         assert "cards are inside the device" in refused
-        (one,) = [each for each in devices(box, box.running_controller().table) if each["name"] == SLOT]
+        (one,) = [each for each in devices(box) if each["name"] == SLOT]
         assert [reason["clears"] for reason in one["test"]["blocked_by"]] == ["dealer"]
         box.running_controller().table.state.slots[SLOT].deck = None
-        others = [each["test"] for each in devices(box, box.running_controller().table) if each["kind"] == "bet_sensor"]
+        others = [each["test"] for each in devices(box) if each["kind"] == "bet_sensor"]
         assert others
         assert set(others) == {None}, "what moves no cards is asked while it serves"
         assert (await order_device(talk, "leave_test")).startswith("PB-813"), "nobody has begun it"

@@ -20,6 +20,7 @@ from table_controller.uplink.event_mapping import map_record, map_step
 from table_controller.uplink.event_types import MoneyItem
 from table_controller.uplink.messages import EventMessage
 from table_controller.uplink.state_messages import describe_meters, describe_state
+from tests.support.box.pictures import picture_of
 from tests.support.box.uplinks import PREFIX
 from tests.support.core.any_value import any_value
 from tests.support.oracles.asyncapi_document import DOCUMENT, undescribed_messages
@@ -50,9 +51,9 @@ async def test_every_game_is_published_as_described_live_and_from_the_journal(se
 
     def follow(step: DurableStep) -> None:
         live.append(step)
-        table = house.controller.table
-        if table.state.holds and not held:
-            held.update(msgspec.json.decode(msgspec.json.encode(describe_state(table, None, step.seq, "now"))))
+        table = picture_of(house.box)
+        if table.holds and not held:
+            held.update(msgspec.json.decode(msgspec.json.encode(describe_state(table, None, "now"))))
 
     house.controller.followers.append(follow)
     try:
@@ -73,10 +74,10 @@ async def test_every_game_is_published_as_described_live_and_from_the_journal(se
             published = map_step(step.event, step.decisions, number)
             number = published.round
             assert published == from_journal[step.seq]
-        table = house.controller.table
-        state = msgspec.to_builtins(describe_state(table, None, 1, "now"), str_keys=True)
-        meters = describe_meters(house.controller.shown_money, 1, "now")
-        assert (meters is not None) is table.context.has_progressive
+        table = picture_of(house.box)
+        state = msgspec.to_builtins(describe_state(table, None, "now"), str_keys=True)
+        meters = describe_meters(table, "now")
+        assert (meters is not None) is house.controller.table.context.has_progressive
         received = [(f"{PREFIX}/events", False, body) for body in sent]
         assert (
             undescribed_messages(

@@ -117,6 +117,7 @@ def test_a_good_file_gives_slots_with_their_keys(folder: Path) -> None:
             BadConfiguration,
             'table.game = "go_fish": must be asia_poker or saigon_5_card or',
         ),
+        ('"saigon_5_card"', '"saigon_5_cards"', BadConfiguration, "; did you mean saigon_5_card?"),
         ("/dev/ttyUSB1", "/dev/ttyUSB0", BadConfiguration, "shuffler.1 and shuffler.2 are at the same port"),
         ("/dev/ttyUSB1", "telnet://x", BadPort, "device.shuffler.2.port: telnet://x: a port is a device path"),
         ("/dev/ttyUSB1", "usb:12:34", BadPort, "device.shuffler.2.port: usb:12:34: a USB port is"),

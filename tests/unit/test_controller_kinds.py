@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
@@ -53,7 +54,7 @@ def test_a_technician_calls_methods_of_the_driver_with_their_own_arguments(name:
 def _arguments(method: Any) -> dict[str, Any]:
     module = inspect.getmodule(method)
     assert module is not None
-    local = {"Settled": object}  # imported for type checkers only
+    local = {"Settled": object, "asyncio": asyncio}  # imported for type checkers only
     return {
         key: hint for key, hint in get_type_hints(method, vars(module), local).items() if key not in ("self", "return")
     }

@@ -11,6 +11,7 @@ import pytest
 from firmware_bridge.errors import BadHand
 from table_controller import rulebook
 from table_controller.cli import USAGE, main
+from table_controller.rulebook.cards import format_cards
 from table_controller.rulebook.settlement.appraise_hand import AppraisalRequest, appraise_hand
 
 ROYAL = "As Ks Qs Js Ts Kd Qd"
@@ -157,7 +158,8 @@ def test_one_hand_as_data(capsys: pytest.CaptureFixture[str]) -> None:
 def test_every_wager_of_every_game_can_be_asked_about(game: str) -> None:
     edition = rulebook.edition(game)
     hands = {3: ("2s 3s 4s", None), 5: ("9s 9h 9d 7s 4s", "Ks Kh 8d 6c 3s"), 7: (ROYAL, "2s 2h 8d 6c 3s 9d Jc")}
-    cards, dealer = hands[edition.hand.cards]
+    size = edition.hand.cards
+    cards, dealer = hands.get(size) or (format_cards(range(size)), format_cards(range(size, 2 * size)))
     for wager in edition.wagers:
         if (game, wager.name) == ("over_under", "ante"):
             continue

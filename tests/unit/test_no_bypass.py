@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from random import Random
 from typing import TYPE_CHECKING, Final, get_args
 
@@ -18,7 +19,6 @@ from tests.support.core.ideal_table import DEALER, decisions_of
 from tests.support.core.irregularities import ARRIVALS, IrregularityCase
 from tests.support.core.ruling_scripts import RULING_SCRIPTS
 from tests.support.core.setups import HIT, restored_copy, table_at
-from tests.unit import test_rows_575, test_rows_680a, test_rows_686a, test_rows_687a, test_rows_688a
 
 if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 CASES: Final[list[IrregularityCase]] = [
     case
-    for module in (test_rows_575, test_rows_680a, test_rows_686a, test_rows_687a, test_rows_688a)
-    for case in module.CASES
+    for chapter in CHAPTERS.values()
+    for case in import_module(f"tests.unit.test_rows_{chapter}").CASES
     if RULING_SCRIPTS[case.behaviour].orders
 ]
 # Commands that bring a card to a player or decide who gets the first.

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import msgspec
 import pytest
 
 from table_controller.access.people_file import CredentialHolder
+from table_controller.access.requests import OrderRequest
 from table_controller.controller.shown_money import shown_money_of
-from table_controller.panel import labels, request_types
+from table_controller.panel import labels
 from table_controller.panel.metrics import EventCounters, counters_text
 from table_controller.panel.sessions import (
     IDLE_S,
@@ -23,12 +25,16 @@ from table_controller.panel.sessions import (
     PanelSessions,
 )
 from table_controller.panel.view import table_view
+from table_controller.picture.build import picture_of_table
 from table_controller.rulebook import GAMES, OUTCOMES, PHASES, TRIGGERS
-from table_controller.table import core, hold_steps, state_machines
+from table_controller.table import core, hold_steps, state_machines, view
 from table_controller.table import events as ev
 from table_controller.table.decisions import Decision, HoldOpened, RequestRefused, StateChanged
 from table_controller.table.irregularities import CoreTrigger
 from tests.support.core.ideal_table import IdealTable
+
+if TYPE_CHECKING:
+    from table_controller.picture.types import TablePicture
 
 _LINE: Final = re.compile(
     r"# HELP [a-z_]+ \S.*|# TYPE [a-z_]+ (counter|gauge)"
@@ -47,9 +53,14 @@ def test_every_question_of_the_core_has_a_sentence() -> None:
 
 def test_every_phase_and_every_report_has_its_words() -> None:
     assert set(labels.PHASES) == set(state_machines.ROUND_STATES) >= set(PHASES)
-    assert (
-        set(labels.ORDERS) == set(_literals(request_types.OrderRequest, "order")) == set(_literals(ev.Ordered, "order"))
-    )
+    assert set(labels.ORDERS) == set(_literals(OrderRequest, "order")) == set(_literals(ev.Ordered, "order"))
+
+
+def test_reasons_pages_and_scripts_name_a_machine_alike() -> None:
+    script = (Path(labels.__file__).parent / "static" / "common.js").read_text("utf-8")
+    (table,) = re.findall(r"^const MACHINES = \{ (.*) \};$", script, re.MULTILINE)
+    assert {kind.strip('"'): words for kind, words in re.findall(r'([^ ,:]+): "([^"]+)"', table)} == view._KIND_LABELS
+    assert labels.machine_name("rng.1") == view.slot_label("rng.1") == "Number generator 1"
 
 
 def test_every_irregularity_has_a_description() -> None:
@@ -65,16 +76,20 @@ def test_button_labels_are_not_code_names() -> None:
     message: list[str] = []
 
     def look(_: Decision) -> None:
-        for prompt in table_view(floor.table, "dealer", {}, shown_money_of(floor.table))["prompts"]:
+        for prompt in table_view(picture_of(floor), "dealer", {})["prompts"]:
             message.extend((prompt["text"], *(choice["text"] for choice in prompt["choices"])))
 
     floor.override = look
-    empty = table_view(floor.table, "dealer", {}, shown_money_of(floor.table))
+    empty = table_view(picture_of(floor), "dealer", {})
     assert empty["next"]["text"] == "Add a deck"
     floor.start("blue", "red")
     floor.round()
     assert "7 Card Straight Flush" in message, "as the paytable prints it"
     assert not [text for text in message if "_" in text or "(dealer)" in text]
+
+
+def picture_of(floor: IdealTable) -> TablePicture:
+    return picture_of_table(floor.table, 0, shown_money_of(floor.table))
 
 
 def _literals(struct: Any, field: str) -> tuple[str, ...]:
@@ -90,9 +105,7 @@ def test_the_picture_is_plain_data_at_every_moment_of_a_round_and_names_one_next
 
     def look(_: Decision) -> None:
         for role in ("dealer", "floorperson", "technician"):
-            shown = table_view(
-                floor.table, role, {"deck_age/blue/8": 1800.0, "dice_age": 60.0}, shown_money_of(floor.table)
-            )
+            shown = table_view(picture_of(floor), role, {"deck_age/blue/8": 1800.0, "dice_age": 60.0})
             again = msgspec.json.decode(msgspec.json.encode(shown))
             phases.add(again["round"]["state"])
             assert {prompt["id"] for prompt in shown["prompts"]} == set(floor.state.prompts)
@@ -172,12 +185,3 @@ def test_a_page_accepts_each_number_once_in_any_order_of_arrival() -> None:
     pages = [session.open_page() for _ in range(MAX_PAGES)]
     assert not session.has_page(page), "the oldest page is gone"
     assert session.has_page(pages[-1])
-
-
-def test_a_credential_is_not_shown_in_a_repr() -> None:
-    assert "1234567" not in repr(request_types.ShownCredential("a", "1234567"))
-    request = request_types.TABLE_REQUESTS.decode(
-        b'{"act": "no_more_bets", "n": 1, "by": {"id": "a", "pin": "1234567"}}'
-    )
-    assert "1234567" not in repr(request)
-    assert request_types.to_event(request, ev.Person("dealer", "a"), None) == ev.NoMoreBets(ev.Person("dealer", "a"))

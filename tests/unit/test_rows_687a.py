@@ -6,127 +6,33 @@ import pytest
 
 from tests.support.core.irregularities import IrregularityCase, cells, check, parse
 from tests.support.core.row_params import params
+from tests.support.core.shared_rows import FIVE_CARDS
 
 GAME = "dj_wild"
 
+# The clauses of the rows that this chapter shares with 680a.
+CLAUSES = {
+    "face_up": "687a.13(a)/1",
+    "more_face_up": "687a.13(a)/2",
+    "drawn": "687a.13(b)",
+    "wrong_count": "687a.13(c)",
+    "shoe_misdealt": "687a.8(g)/1",
+    "hand_misdealt": "687a.9(f)#2/1",
+    "auto_misdealt": "687a.10(f)/1",
+    "shoe_bad_deck": "687a.8(g)/2",
+    "hand_bad_deck": "687a.9(f)#2/2",
+    "auto_bad_deck": "687a.10(f)/2",
+    "wrong_deck": "687a.5(b)",
+    "shuffler_fault": "687a.13(e)",
+    "shoe_fault": "687a.13(f)",
+    "unusable": "687a.13(g)",
+}
+
 # = what follows, its evidence : by which clauses and readings; then trigger and how it arrives | tables | phases
-CASES = parse(GAME, """
-= DISCARD discard_confirmed : 687a.13(a)/1
-face_up_card_first seen               | manual manual_blind    | dealing
-face_up_card_first at_seat            | manual hand manual_blind hand_blind | dealing
-= DISCARD_STACK discard_confirmed hand_confirmed : 687a.13(a)/1
-face_up_card_first seen               | auto auto_blind        | dealing
-face_up_card_first at_seat            | auto auto_plain auto_blind | dealing
-= VOID wagers_returned : 687a.13(a)/2
-face_up_card_more seen_again          | auto manual auto_blind manual_blind | dealing
-face_up_card_more declared_again      | auto manual hand auto_blind manual_blind hand_blind | dealing
-= NEXT next_card_placed : 687a.13(b)
-card_drawn_in_error declared          | auto manual hand auto_blind manual_blind hand_blind | betting dealing
-card_drawn_in_error declared          | auto hand auto_blind hand_blind | no_more_bets
-card_drawn_in_error declared          | manual_plain           | locked
+CASES = parse(GAME, FIVE_CARDS.format(**CLAUSES)) + parse(GAME, """
 = VOID hands_counted wagers_returned : 687a.13(c)
-wrong_card_count declared             | auto manual hand auto_blind manual_blind hand_blind | dealing stub_check playing
 wrong_card_count declared             | auto manual hand auto_blind manual_blind hand_blind | raised
-wrong_card_count total_right          | auto                   | stub_check
-= VOID_LATE hands_counted wagers_returned wagers_reversed : 687a.13(c)
-wrong_card_count declared             | auto manual hand auto_blind manual_blind hand_blind | settling
-= VOID_COUNTED recount hands_counted wagers_returned : 687a.8(g)/1
-stub_wrong total_right                | manual_blind manual_plain | fifth
-= VOID_COUNTED recount hands_counted wagers_returned : 687a.9(f)#2/1
-stub_wrong total_right                | hand_blind             | fifth
-= VOID_COUNTED recount hands_counted wagers_returned : 687a.10(f)/1
-stub_wrong total_right                | auto_blind auto_plain  | fifth
-= REMOVE recount hands_counted wagers_returned deck_removed : 687a.8(g)/2
-stub_wrong not_misdealt               | manual_blind manual_plain | fifth
-stub_wrong total_wrong                | manual_blind manual_plain | fifth
-= REMOVE recount hands_counted wagers_returned deck_removed : 687a.9(f)#2/2
-stub_wrong not_misdealt               | hand_blind             | fifth
-stub_wrong total_wrong                | hand_blind             | fifth
-= REMOVE recount hands_counted wagers_returned deck_removed : 687a.10(f)/2
-stub_wrong not_misdealt               | auto_blind auto_plain  | fifth
-stub_wrong total_wrong                | auto_blind auto_plain  | fifth
-= ASK_BAD_DECK
-stub_wrong not_misdealt               | auto manual            | stub_check
-stub_wrong total_wrong                | auto manual            | stub_check
-stub_wrong not_misdealt               | hand_sealed            | fifth
-stub_wrong total_wrong                | hand_sealed            | fifth
-count_wrong blue                      | auto_blind hand_blind  | betting dealing settling
-count_wrong blue                      | manual_plain           | locked dealing
-= VOID_COUNTED hands_counted wagers_returned : 687a.13(c)
-wrong_card_count total_right          | hand_sealed            | fifth
-= TAKE_AWAY deck_removed : 687a.5(b)
-count_wrong blue                      | auto hand              | idle complete
-= TAKE_WAITING deck_removed : 687a.5(b)
-count_wrong blue                      | auto hand              | betting no_more_bets
-= TAKE_DEALT deck_removed : 687a.5(b)
-count_wrong blue                      | auto hand              | dealing stub_check playing settling
-= TAKE_STORED deck_removed : 687a.5(b)
-count_wrong red                       | two                    | idle betting dealing settling complete
-count_wrong cycle_count               | two                    | idle dealing settling
-count_wrong cycle_count               | auto                   | idle
-= ASK_BAD_FREE
-count_wrong blue                      | auto_blind             | idle complete
-= RESHUFFLE cards_removed path_clear cards_counted : 687a.13(e)
-shuffler_fault jam                    | two two_blind          | idle betting dealing playing settling complete
-shuffler_fault cycle_jam              | two two_blind          | idle dealing settling
-shuffler_fault declared_shuffler      | two two_blind          | stub_check
-shuffler_fault cycle_jam              | auto hand auto_blind hand_blind | idle
-= RESHUFFLE_FAULTED cards_removed path_clear cards_counted : 687a.13(e)
-shuffler_fault fault                  | two two_blind          | idle dealing
-= LOOK cards_removed path_clear cards_counted : 687a.13(e)
-shuffler_fault jam                    | auto hand auto_blind hand_blind | idle dealing
-= RESHUFFLE_DEAD cards_removed path_clear cards_counted : 687a.13(e)
-shuffler_fault shuffler               | two two_blind          | idle dealing
-= EMPTY cards_removed path_clear cards_counted wagers_returned : 687a.13(f)
-shoe_fault shoe_jam                   | auto two auto_blind two_blind | betting no_more_bets dealing stub_check
-shoe_fault short_stack                | auto auto_blind        | dealing
-shoe_fault late_jam                   | auto auto_blind        | stub_check playing
-shoe_fault shoe                       | auto auto_blind        | betting dealing stub_check
-= EMPTY_FAULTED cards_removed path_clear cards_counted wagers_returned : 687a.13(f)
-shoe_fault shoe_fault                 | auto auto_blind        | betting dealing
-= EMPTY_LATE cards_removed path_clear cards_counted wagers_returned wagers_reversed : 687a.13(f)
-shoe_fault late_jam                   | auto auto_blind        | settling
-= EMPTIED cards_removed path_clear cards_counted : P1
-shoe_fault shoe_jam                   | auto two manual auto_blind two_blind manual_blind | idle
-shoe_fault shoe_jam                   | manual manual_blind    | complete
-= EMPTIED_FAULTED cards_removed path_clear cards_counted : P1
-shoe_fault shoe_fault                 | auto manual auto_blind manual_blind | idle
-= LOOK_ON cards_removed path_clear cards_counted : P1
-shoe_fault shoe_jam                   | auto two auto_blind two_blind | playing settling complete
-shoe_fault declared_shoe              | spare                  | idle dealing settling
-= SIGN sign_seen : 687a.13(g)
-device_unusable shuffler              | auto hand auto_blind hand_blind | idle betting dealing settling complete
-device_unusable shoe                  | auto two auto_blind two_blind | idle betting dealing playing settling complete
-device_unusable declared_shuffler     | auto auto_blind        | idle dealing
-device_unusable declared_shoe         | auto auto_blind        | playing
-= SIGN_STOPS sign_seen : 687a.13(g)
-device_unusable shoe                  | manual manual_blind    | dealing
-= ASK_FAULTED
-shoe_fault shoe_fault                 | manual manual_blind    | dealing
-= ASK_DECK
-face_up_card_first seen               | auto manual auto_blind manual_blind | complete
-= ASK_IDLE
-face_up_card_first seen               | auto manual auto_blind manual_blind | idle
 = ASK
-face_up_card_first seen               | auto manual auto_blind manual_blind | betting stub_check settling
-face_up_card_first at_seat            | manual_plain           | locked
-face_up_card_more declared_again      | auto hand auto_blind hand_blind | no_more_bets stub_check
-face_up_card_more declared_again      | manual_plain           | locked
-card_drawn_in_error declared          | auto hand auto_blind hand_blind | stub_check playing
-wrong_card_count declared             | auto auto_blind        | no_more_bets
-wrong_card_count declared             | manual_plain           | locked
-shoe_fault shoe_jam                   | manual manual_blind    | betting dealing settling
-dealer_hand_misset declared           | auto auto_blind        | playing settling
-wrong_start_dealt declared            | auto auto_blind        | dealing
-shoe_short declared                   | auto auto_blind        | dealing settling
-additional_cards_missed declared      | auto auto_blind        | playing
-other declared                        | auto auto_blind        | betting dealing settling
-device_unusable shaker                | full                   | betting settling
-device_unusable rng                   | full                   | betting settling
-device_unusable button                | full                   | betting settling
-device_unusable sensor                | full                   | betting settling
-device_unusable keypad                | full                   | betting settling
-device_unusable sign                  | full                   | betting settling
 device_unusable sensor                | wild                   | betting settling
 cards_revealed_before_raise declared  | auto auto_blind        | no_more_bets settling
 cards_revealed_before_raise declared  | manual_plain           | locked

@@ -19,21 +19,18 @@ if TYPE_CHECKING:
 _OTHERS: Final = ("stub_wrong", "wrong_start_announced", "shuffler_fault", "shoe_fault", "device_unusable")
 REPORTS: Final = (*(trigger for trigger in TRIGGERS if trigger not in _OTHERS), "other")
 PHASES: Final = (mc.BETTING, mc.DEALING, mc.STUB_CHECK, mc.PLAYING, RAISED, mc.SETTLING, HALF_SETTLED, mc.COMPLETE)
-KINDS: Final = {
-    "asia_poker": ("auto", "manual", "hand"),
+# The kinds of tables of each game: unless a game is named here, one for each dealing method.
+KINDS: Final = dict.fromkeys(GAMES, ("auto", "manual", "hand")) | {
     "saigon_5_card": ("auto", "manual_blind", "hand_blind"),
     "over_under": ("shoe", "plain", "continuous"),
     "dj_wild": ("wild", "manual", "hand"),
-    "face_up_pai_gow": ("auto", "manual", "hand"),
 }
 
 
 def phases(game: str) -> tuple[str, ...]:
     """Return the stable phases of a round of a game."""
-    out = {
-        "over_under": (mc.STUB_CHECK, HALF_SETTLED, mc.COMPLETE), "saigon_5_card": (RAISED,), "asia_poker": (RAISED,),
-        "face_up_pai_gow": (RAISED,), "dj_wild": (HALF_SETTLED,),
-    }[game]  # fmt: skip
+    own = {"over_under": (mc.STUB_CHECK, HALF_SETTLED, mc.COMPLETE), "dj_wild": (HALF_SETTLED,)}
+    out = own.get(game, (RAISED,))
     fifth = (FIFTH,) if game == "saigon_5_card" else ()
     return tuple(phase for phase in (*PHASES, *fifth) if phase not in out)
 

@@ -62,8 +62,12 @@ def test_every_clause_with_an_outcome_is_carried_by_exactly_one_row(edition: Edi
 
 def test_how_many_clauses_and_rows_there_are() -> None:
     """A row that disappears fails here."""
-    assert [len(rulebook.clauses(game)) for game in GAMES] == [132, 105, 84, 126, 183]
-    assert [len(rulebook.edition(game).irregularities) for game in GAMES] == [28, 17, 8, 19, 27]
+    expected = {
+        "asia_poker": (132, 28), "saigon_5_card": (105, 17), "over_under": (84, 8), "dj_wild": (126, 19),
+        "face_up_pai_gow": (183, 27),
+    }  # fmt: skip
+    for game, counts in expected.items():
+        assert (len(rulebook.clauses(game)), len(rulebook.edition(game).irregularities)) == counts, game
 
 
 def test_a_row_without_a_clause_rests_on_a_reading(edition: Edition) -> None:

@@ -12,6 +12,7 @@ from firmware_bridge.errors import BadHand
 from table_controller import rulebook
 from table_controller.rulebook import Facts
 from table_controller.rulebook.cards import JOKER
+from table_controller.rulebook.duties import duty_clauses
 from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat
 from table_controller.rulebook.settlement.round_settlement import settle, settle_void
 from tests.support.core.settled_rounds import terms
@@ -33,6 +34,9 @@ def dealt(at: SettlementTerms, rng: random.Random) -> DealtRound:
         return tuple(deck.pop() for _ in range(size))
 
     dealer = hand() if edition.hand.dealer_hand else ()
+    voids = any({"player_may_void", "player_option_dead_hand"} & set(row.outcomes) for row in edition.irregularities)
+    leaves = bool(duty_clauses(edition.game, "abandoned"))
+    replaces = set(edition.deal.replacement_card.values()) != {"never"}
     seats = []
     for number in sorted(rng.sample(range(1, 7), rng.randint(1, 6))):
         cards = hand()
@@ -43,7 +47,7 @@ def dealt(at: SettlementTerms, rng: random.Random) -> DealtRound:
                 wagers[wager.name] = at.table(wager.name).unit_cents or 200 * rng.randint(1, 5)
         if fate == "gave_up" and (edition.surrender is None or set(edition.surrender.barred_by) & set(wagers)):
             fate = "plays"
-        if (fate, edition.game) in (("void", "saigon_5_card"), ("void", "dj_wild"), ("abandoned", "over_under")):
+        if (fate == "void" and not voids) or (fate == "abandoned" and not leaves):
             fate = "plays"
         choices = [wager for wager in edition.wagers if wager.decision]
         if choices and fate == "plays":
@@ -51,7 +55,7 @@ def dealt(at: SettlementTerms, rng: random.Random) -> DealtRound:
             wagers[chosen.name] = wagers["ante"] * (2 if chosen.amount == "twice_ante" else 1)
         setting = _setting(at, cards, rng)
         seats.append(Seat(number=number, cards=cards, wagers=wagers, fate=fate, setting=setting))  # type: ignore[arg-type]
-    replacement = next(card for card in deck if card != JOKER) if edition.game == "dj_wild" else None
+    replacement = next(card for card in deck if card != JOKER) if replaces else None
     return DealtRound(seats=tuple(seats), dealer=dealer, replacement=replacement)
 
 
@@ -132,7 +136,7 @@ def test_a_card_listed_twice_is_never_settled(game: str, seed: int) -> None:
     for _ in range(20):
         dealt_round = dealt(at, rng)
         first = dealt_round.seats[0]
-        size = 7 if game == "over_under" else len(first.cards)  # more often than six decks have it
+        size = 7 if at.edition.cards.decks > 1 else max(2, len(first.cards))  # more often than six decks have it
         wrong = Seat(number=first.number, cards=first.cards[:1] * size, wagers=first.wagers, fate=first.fate)
         with pytest.raises(BadHand):
             settle(

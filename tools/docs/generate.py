@@ -39,6 +39,7 @@ from tools.docs import (
     money_tables,
     picture_schema,
     recordings,
+    request_tables,
     rule_tables,
     uplink_tables,
 )
@@ -371,6 +372,7 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     **{part: ("docs/money.md", make) for part, make in money_tables.PARTS.items()},
     **{part: ("docs/uplink.md", make) for part, make in uplink_tables.PARTS.items()},
     **{part: ("docs/configuration.md", make) for part, make in config_tables.PARTS.items()},
+    **{part: ("docs/box.md", make) for part, make in request_tables.PARTS.items()},
     "conform": ("docs/conformance.md", recordings.conform_text),
     "requirements": ("docs/conformance.md", requirements),
     **{part: generated for machine in KIND_MESSAGES for part, generated in machine_parts(machine).items()},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
@@ -39,7 +38,13 @@ def settings() -> str:
     return table(("setting", "chapter", "reading", "values", "default", "meaning"), *rows)
 
 
-def irregularities(game: str) -> str:
+def irregularities() -> str:
+    """Return the rows of every game, each under the title of its game."""
+    editions = map(rulebook.edition, rulebook.GAMES)
+    return "\n\n".join(f"### {edition.title}, {edition.chapter}\n\n{_rows(edition.game)}" for edition in editions)
+
+
+def _rows(game: str) -> str:
     """Return the rows of one game in the order in which simultaneous triggers are handled."""
     rows = [
         (" ".join(row.clauses) or row.id, ", ".join((row.trigger, *row.also)), phases_text(row), conditions_text(row),
@@ -55,5 +60,5 @@ def irregularities(game: str) -> str:
 PARTS: Final[dict[str, Callable[[], str]]] = {
     "words of the rulebook": words,
     "settings of the rulebook": settings,
-    **{f"irregularities of {game}": partial(irregularities, game) for game in rulebook.GAMES},
+    "irregularities of the games": irregularities,
 }

@@ -138,26 +138,22 @@ PROFILE: Final = KindProfile(
 # --- without an operator ----------------------------------------------------------------------------------------------
 
 
-@CHAPTER.requirement(1, "From levels to a place")
-async def as_measured(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(1, "From levels to a place", at=bring_to_idle)
+async def as_measured(_: ConformanceBench, visit: CheckSession) -> None:
     """Its place is the one that its levels give, and there is a place exactly when the reason is 0."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
-        expect(sensors.absent < sensors.present <= 1023, "absent below present", sensors)
-        place, reason = _meant(sensors)
-        expect((status.place, status.reason) == (place, reason), f"place {place} with reason {reason.value}", status)
+    status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
+    expect(sensors.absent < sensors.present <= 1023, "absent below present", sensors)
+    place, reason = _meant(sensors)
+    expect((status.place, status.reason) == (place, reason), f"place {place} with reason {reason.value}", status)
 
 
-@CHAPTER.requirement(2, "From levels to a place")
-async def untouched(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(2, "From levels to a place", at=bring_to_idle)
+async def untouched(_: ConformanceBench, visit: CheckSession) -> None:
     """Nothing is sent while nothing changes."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        before = await status_of(visit)
-        await asyncio.sleep(UNTOUCHED_S)
-        expect(not visit.events, "no event", visit.events)
-        expect_same_except(before, await status_of(visit))
+    before = await status_of(visit)
+    await asyncio.sleep(UNTOUCHED_S)
+    expect(not visit.events, "no event", visit.events)
+    expect_same_except(before, await status_of(visit))
 
 
 @CHAPTER.requirement(3, "States")
@@ -191,87 +187,73 @@ async def restart(bench: ConformanceBench) -> None:
 # --- with an operator -------------------------------------------------------------------------------------------------
 
 
-@CHAPTER.requirement(10, "From levels to a place", needs_operator=True)
-async def every_place(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(10, "From levels to a place", needs_operator=True, at=bring_to_idle)
+async def every_place(bench: ConformanceBench, visit: CheckSession) -> None:
     """The button is detected at each of the seven places: Moved at once with MOVING, then with the place."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        before = (await status_of(visit)).place
-        start = before or m.PLACES
-        for step in range(m.PLACES):
-            place = (start + step) % m.PLACES + 1
-            reported = await moved(bench, visit, put(place), place, m.Reason.NONE)
-            expect(reported[0].reason is m.Reason.MOVING, "MOVING at first", reported)
-            lay = {reported[0].before, reported[-1].before}
-            expect(before is None or lay == {before}, f"place {before} before", reported)
-            before = place
+    before = (await status_of(visit)).place
+    start = before or m.PLACES
+    for step in range(m.PLACES):
+        place = (start + step) % m.PLACES + 1
+        reported = await moved(bench, visit, put(place), place, m.Reason.NONE)
+        expect(reported[0].reason is m.Reason.MOVING, "MOVING at first", reported)
+        lay = {reported[0].before, reported[-1].before}
+        expect(before is None or lay == {before}, f"place {before} before", reported)
+        before = place
 
 
-@CHAPTER.requirement(11, "From levels to a place", needs_operator=True, needs=("FB-10",))
-async def between(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(11, "From levels to a place", needs_operator=True, needs=("FB-10",), at=bring_to_place_two)
+async def between(bench: ConformanceBench, visit: CheckSession) -> None:
     """A button between two places has no place: 477."""
-    await bring_to_place_two(bench)
-    async with bench.session() as visit:
-        await moved(bench, visit, PUSH, None, m.Reason.BETWEEN_PLACES)
+    await moved(bench, visit, PUSH, None, m.Reason.BETWEEN_PLACES)
 
 
-@CHAPTER.requirement(12, "From levels to a place", needs_operator=True, needs=("FB-10",))
-async def two_buttons(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(12, "From levels to a place", needs_operator=True, needs=("FB-10",), at=bring_to_place_two)
+async def two_buttons(bench: ConformanceBench, visit: CheckSession) -> None:
     """Two buttons give no place: 476."""
-    await bring_to_place_two(bench)
-    async with bench.session() as visit:
-        await moved(bench, visit, SECOND, None, m.Reason.MORE_THAN_ONE)
+    await moved(bench, visit, SECOND, None, m.Reason.MORE_THAN_ONE)
 
 
-@CHAPTER.requirement(13, "From levels to a place", needs_operator=True, needs=("FB-10",))
-async def no_button(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(13, "From levels to a place", needs_operator=True, needs=("FB-10",), at=bring_to_place_two)
+async def no_button(bench: ConformanceBench, visit: CheckSession) -> None:
     """Without a button there is no place, not even the last one: 475."""
-    await bring_to_place_two(bench)
-    async with bench.session() as visit:
-        await moved(bench, visit, TAKE_AWAY, None, m.Reason.NO_BUTTON)
+    await moved(bench, visit, TAKE_AWAY, None, m.Reason.NO_BUTTON)
 
 
-@CHAPTER.requirement(14, "From levels to a place", needs_operator=True, needs=("FB-10",))
-async def unclear_elsewhere(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(14, "From levels to a place", needs_operator=True, needs=("FB-10",), at=bring_to_place_two)
+async def unclear_elsewhere(bench: ConformanceBench, visit: CheckSession) -> None:
     """An unclear level anywhere gives no place, even if the button itself is clear: 477."""
-    await bring_to_place_two(bench)
-    async with bench.session() as visit:
-        async with broken_meanwhile(bench, WEAK_FIELD, MEND):
-            await visit.wait_for_event(m.Moved, bench.operator.effect_timeout_s)
-            await asyncio.sleep(STEADY_S)
-            status = await status_of(visit)
-            gone = (status.place, status.reason) == (None, m.Reason.BETWEEN_PLACES)
-            expect(gone, "no place, with 477", status)
-        await asyncio.sleep(STEADY_S)
-
-
-@CHAPTER.requirement(15, "From levels to a place", needs_operator=True, needs=("FB-10",))
-async def moving(bench: ConformanceBench) -> None:
-    """While levels change there is no place: 478."""
-    await bring_to_place_two(bench)
-    async with bench.session() as visit:
-        await bench.request_now(put(6))
+    async with broken_meanwhile(bench, WEAK_FIELD, MEND):
         await visit.wait_for_event(m.Moved, bench.operator.effect_timeout_s)
+        await asyncio.sleep(STEADY_S)
         status = await status_of(visit)
-        if any(event.place for event in visit.events_of(m.Moved)):
-            raise NotChecked("the button lay still before it could be observed; run the simulator more slowly")
-        expect((status.place, status.reason) == (None, m.Reason.MOVING), "no place, with 478", status)
+        gone = (status.place, status.reason) == (None, m.Reason.BETWEEN_PLACES)
+        expect(gone, "no place, with 477", status)
+    await asyncio.sleep(STEADY_S)
 
 
-@CHAPTER.requirement(16, "Messages", needs_operator=True, needs=("FB-10",))
-async def moves(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(15, "From levels to a place", needs_operator=True, needs=("FB-10",), at=bring_to_place_two)
+async def moving(bench: ConformanceBench, visit: CheckSession) -> None:
+    """While levels change there is no place: 478."""
+    await bench.request_now(put(6))
+    await visit.wait_for_event(m.Moved, bench.operator.effect_timeout_s)
+    status = await status_of(visit)
+    if any(event.place for event in visit.events_of(m.Moved)):
+        raise NotChecked("the button lay still before it could be observed; run the simulator more slowly")
+    expect((status.place, status.reason) == (None, m.Reason.MOVING), "no place, with 478", status)
+
+
+@CHAPTER.requirement(16, "Messages", needs_operator=True, needs=("FB-10",), at=bring_to_place_two)
+async def moves(bench: ConformanceBench, visit: CheckSession) -> None:
     """Moves count when the button stops at another place, not when it comes back to its own."""
-    await bring_to_place_two(bench)
-    async with bench.session() as visit:
-        before = (await status_of(visit)).moves
-        for step, place, reason, more in (
-            (PUSH, None, m.Reason.BETWEEN_PLACES, 0),
-            (PUSH_BACK, 2, m.Reason.NONE, 0),
-            (put(7), 7, m.Reason.NONE, 1),
-        ):
-            await moved(bench, visit, step, place, reason)
-            count = (await status_of(visit)).moves
-            expect(count == before + more, f"{before + more} moves", count)
+    before = (await status_of(visit)).moves
+    for step, place, reason, more in (
+        (PUSH, None, m.Reason.BETWEEN_PLACES, 0),
+        (PUSH_BACK, 2, m.Reason.NONE, 0),
+        (put(7), 7, m.Reason.NONE, 1),
+    ):
+        await moved(bench, visit, step, place, reason)
+        count = (await status_of(visit)).moves
+        expect(count == before + more, f"{before + more} moves", count)
 
 
 @CHAPTER.requirement(17, "States", needs_operator=True, needs=("FB-03", "FB-10"))

@@ -114,36 +114,30 @@ async def actions_after(
 # --- when idle --------------------------------------------------------------------------------------------------------
 
 
-@CHAPTER.requirement(1, "States")
-async def lamps(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(1, "States", at=bring_to_idle)
+async def lamps(bench: ConformanceBench, visit: CheckSession) -> None:
     """SetLamps is done at once, and shown in the status; so is a Show without a prompt, in every state but TESTING."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        before = await status_of(visit)
-        for lit in (*(1 << lamp for lamp in m.Lamp), EVERY_LAMP, 0):
-            await visit.complete_command(m.SetLamps(bench.next_id(), lit), SHORT_LIMIT_S)
-            status = await status_of(visit)
-            expect_same_except(before, status, lamps=lit, up_ms=status.up_ms)
-        await visit.complete_command(
-            m.Show(bench.next_id(), m.KeypadPrompt.NOTHING, ["PLACE YOUR BETS"]), SHORT_LIMIT_S
-        )
+    before = await status_of(visit)
+    for lit in (*(1 << lamp for lamp in m.Lamp), EVERY_LAMP, 0):
+        await visit.complete_command(m.SetLamps(bench.next_id(), lit), SHORT_LIMIT_S)
         status = await status_of(visit)
-        expect_same_except(before, status, up_ms=status.up_ms)
+        expect_same_except(before, status, lamps=lit, up_ms=status.up_ms)
+    await visit.complete_command(m.Show(bench.next_id(), m.KeypadPrompt.NOTHING, ["PLACE YOUR BETS"]), SHORT_LIMIT_S)
+    status = await status_of(visit)
+    expect_same_except(before, status, up_ms=status.up_ms)
 
 
-@CHAPTER.requirement(2, "States")
-async def asks(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(2, "States", at=bring_to_idle)
+async def asks(bench: ConformanceBench, visit: CheckSession) -> None:
     """A Show with a prompt makes it ASKING, and SelfTest is then refused with 420; one without a prompt ends it."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        for prompt in (m.KeypadPrompt.SEATS, m.KeypadPrompt.STUB_COUNT, m.KeypadPrompt.CHIP_COUNT):
-            await visit.complete_command(m.Show(bench.next_id(), prompt, ["", "?"]), SHORT_LIMIT_S)
-            status = await status_of(visit)
-            expect((status.state, status.prompt) == (m.State.ASKING, prompt), f"ASKING {prompt.name}", status)
-            await expect_refused(visit, m.SelfTest(bench.next_id()), m.Reason.BUSY, "in ASKING")
-        await visit.complete_command(m.Show(bench.next_id(), m.KeypadPrompt.NOTHING, []), SHORT_LIMIT_S)
+    for prompt in (m.KeypadPrompt.SEATS, m.KeypadPrompt.STUB_COUNT, m.KeypadPrompt.CHIP_COUNT):
+        await visit.complete_command(m.Show(bench.next_id(), prompt, ["", "?"]), SHORT_LIMIT_S)
         status = await status_of(visit)
-        expect((status.state, status.prompt) == (m.State.IDLE, m.KeypadPrompt.NOTHING), "IDLE, nothing asked", status)
+        expect((status.state, status.prompt) == (m.State.ASKING, prompt), f"ASKING {prompt.name}", status)
+        await expect_refused(visit, m.SelfTest(bench.next_id()), m.Reason.BUSY, "in ASKING")
+    await visit.complete_command(m.Show(bench.next_id(), m.KeypadPrompt.NOTHING, []), SHORT_LIMIT_S)
+    status = await status_of(visit)
+    expect((status.state, status.prompt) == (m.State.IDLE, m.KeypadPrompt.NOTHING), "IDLE, nothing asked", status)
 
 
 @CHAPTER.requirement(3, "States")
@@ -179,19 +173,17 @@ async def restart(bench: ConformanceBench) -> None:
 # --- presses ----------------------------------------------------------------------------------------------------------
 
 
-@CHAPTER.requirement(10, "Presses", needs_operator=True)
-async def numbered(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(10, "Presses", needs_operator=True, at=bring_to_idle)
+async def numbered(bench: ConformanceBench, visit: CheckSession) -> None:
     """Every press is reported once, with the next number of one rising count, its key, and the key switch."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        press = (await status_of(visit)).press
-        for step, key in ((START, m.Key.START_GAME), (LOCK, m.Key.LOCK_OUT), (START, m.Key.START_GAME)):
-            acts: list[Any] = await actions_after(bench, visit, step)
-            press += 1
-            seen = [(act.press, getattr(act, "key", None), getattr(act, "switch", None)) for act in acts]
-            expect(seen == [(press, key, m.Switch.DEALER)], f"{key.name} as number {press}", acts)
-            expect(acts[0].age_ms <= LINE_ALLOWANCE_S * 1000, "age 0, as it is reported at once", acts)
-            expect((await status_of(visit)).press == press, f"{press} in the status", await status_of(visit))
+    press = (await status_of(visit)).press
+    for step, key in ((START, m.Key.START_GAME), (LOCK, m.Key.LOCK_OUT), (START, m.Key.START_GAME)):
+        acts: list[Any] = await actions_after(bench, visit, step)
+        press += 1
+        seen = [(act.press, getattr(act, "key", None), getattr(act, "switch", None)) for act in acts]
+        expect(seen == [(press, key, m.Switch.DEALER)], f"{key.name} as number {press}", acts)
+        expect(acts[0].age_ms <= LINE_ALLOWANCE_S * 1000, "age 0, as it is reported at once", acts)
+        expect((await status_of(visit)).press == press, f"{press} in the status", await status_of(visit))
 
 
 @CHAPTER.requirement(11, "Presses", needs_operator=True, needs=("KP-10",))
@@ -219,61 +211,53 @@ async def reported_again(bench: ConformanceBench) -> None:
             expect(2000 <= same.age_ms <= oldest, f"an age of 2000 to {oldest:.0f} ms", same)
 
 
-@CHAPTER.requirement(12, "Presses", needs_operator=True, needs=("KP-10",))
-async def clock(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(12, "Presses", needs_operator=True, needs=("KP-10",), at=bring_to_idle)
+async def clock(bench: ConformanceBench, visit: CheckSession) -> None:
     """`at_ms` is the time of the press, on the clock that the status reports as `up_ms`."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        before = await status_of(visit)
-        acts: list[Any] = await actions_after(bench, visit, START)
-        after = await status_of(visit)
-        expect(bool(acts), "a press", acts)
-        between = before.up_ms <= acts[0].at_ms <= after.up_ms
-        expect(between, f"between {before.up_ms} and {after.up_ms} ms", acts)
+    before = await status_of(visit)
+    acts: list[Any] = await actions_after(bench, visit, START)
+    after = await status_of(visit)
+    expect(bool(acts), "a press", acts)
+    between = before.up_ms <= acts[0].at_ms <= after.up_ms
+    expect(between, f"between {before.up_ms} and {after.up_ms} ms", acts)
 
 
-@CHAPTER.requirement(13, "Presses", needs_operator=True, needs=("KP-10",))
-async def bounces(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(13, "Presses", needs_operator=True, needs=("KP-10",), at=bring_to_idle)
+async def bounces(bench: ConformanceBench, visit: CheckSession) -> None:
     """A bouncing contact is one press."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        acts = await actions_after(bench, visit, BOUNCE)
-        expect(len(acts) == 1, "one press", acts)
+    acts = await actions_after(bench, visit, BOUNCE)
+    expect(len(acts) == 1, "one press", acts)
 
 
-@CHAPTER.requirement(14, "Presses", needs_operator=True, needs=("KP-10",))
-async def stuck(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(14, "Presses", needs_operator=True, needs=("KP-10",), at=bring_to_idle)
+async def stuck(bench: ConformanceBench, visit: CheckSession) -> None:
     """A key that is down for 5 s is reported as stuck, once; SelfTest gets 490 before that, and fails afterwards."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        await bench.perform(HOLD_KEY)
-        bit = 1 << m.Key.START_GAME
-        if (await status_of(visit)).held == bit and not visit.events_of(m.Fault):
-            await expect_refused(visit, m.SelfTest(bench.next_id()), m.Reason.KEY_HELD, "while a key is down")
-        fault = await visit.wait_for_event(m.Fault, STUCK_AFTER_S + bench.operator.effect_timeout_s)
-        expect(fault == m.Fault(m.Reason.STUCK_KEY, m.Key.START_GAME), "Fault 492 of START_GAME", fault)
-        status = await status_of(visit)
-        expect((status.stuck, status.reason) == (bit, m.Reason.STUCK_KEY), "it in the status, with 492", status)
-        command = await begin_command(visit, m.SelfTest(bench.next_id()))
-        expect_settled(await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
-        tested = await visit.wait_for_event(m.SelfTested, QUIET_S)
-        expect(tested.bad_keys == bit, "START_GAME among the bad keys", tested)
-        expect(len(visit.events_of(m.Fault)) == 1, "one Fault", visit.events_of(m.Fault))
+    await bench.perform(HOLD_KEY)
+    bit = 1 << m.Key.START_GAME
+    if (await status_of(visit)).held == bit and not visit.events_of(m.Fault):
+        await expect_refused(visit, m.SelfTest(bench.next_id()), m.Reason.KEY_HELD, "while a key is down")
+    fault = await visit.wait_for_event(m.Fault, STUCK_AFTER_S + bench.operator.effect_timeout_s)
+    expect(fault == m.Fault(m.Reason.STUCK_KEY, m.Key.START_GAME), "Fault 492 of START_GAME", fault)
+    status = await status_of(visit)
+    expect((status.stuck, status.reason) == (bit, m.Reason.STUCK_KEY), "it in the status, with 492", status)
+    command = await begin_command(visit, m.SelfTest(bench.next_id()))
+    expect_settled(await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
+    tested = await visit.wait_for_event(m.SelfTested, QUIET_S)
+    expect(tested.bad_keys == bit, "START_GAME among the bad keys", tested)
+    expect(len(visit.events_of(m.Fault)) == 1, "one Fault", visit.events_of(m.Fault))
 
 
-@CHAPTER.requirement(15, "Presses", needs_operator=True, needs=("KP-14",))
-async def stuck_until_tested(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(15, "Presses", needs_operator=True, needs=("KP-14",), at=bring_to_idle)
+async def stuck_until_tested(bench: ConformanceBench, visit: CheckSession) -> None:
     """A key that was stuck has no effect until a self-test has passed."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        await bench.perform(HOLD_KEY)
-        await visit.wait_for_event(m.Fault, STUCK_AFTER_S + bench.operator.effect_timeout_s)
-        await bench.perform(RELEASE_KEYS)
-        acts = await actions_after(bench, visit, START, expected=0)
-        expect(not acts, "no press of a key that was stuck", acts)
-        await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
-        acts = await actions_after(bench, visit, START)
-        expect(len(acts) == 1, "its press after the test", acts)
+    await bench.perform(HOLD_KEY)
+    await visit.wait_for_event(m.Fault, STUCK_AFTER_S + bench.operator.effect_timeout_s)
+    await bench.perform(RELEASE_KEYS)
+    acts = await actions_after(bench, visit, START, expected=0)
+    expect(not acts, "no press of a key that was stuck", acts)
+    await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
+    acts = await actions_after(bench, visit, START)
+    expect(len(acts) == 1, "its press after the test", acts)
 
 
 @CHAPTER.requirement(16, "Presses", needs_operator=True, needs=("KP-10",))
@@ -297,66 +281,50 @@ async def numbers_go_on(bench: ConformanceBench) -> None:
 # --- the key switch -------------------------------------------------------------------------------------------------
 
 
-@CHAPTER.requirement(20, "The key switch", needs_operator=True, needs=("KP-10",))
-async def turned(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(20, "The key switch", needs_operator=True, needs=("KP-10",), at=bring_to_idle)
+async def turned(bench: ConformanceBench, visit: CheckSession) -> None:
     """Every turn of the key switch is reported by Turned, with the next number, and shown in the status."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        press = (await status_of(visit)).press
-        for switch in (m.Switch.FLOOR, m.Switch.TECHNICIAN, m.Switch.OFF, m.Switch.DEALER):
-            acts: list[Any] = await actions_after(bench, visit, _turn(switch))
-            press += 1
-            one = (
-                len(acts) == 1 and isinstance(acts[0], m.Turned) and (acts[0].press, acts[0].switch) == (press, switch)
-            )
-            expect(one, f"Turned to {switch.name}, number {press}", acts)
-            expect((await status_of(visit)).switch is switch, f"{switch.name} in the status", await status_of(visit))
+    press = (await status_of(visit)).press
+    for switch in (m.Switch.FLOOR, m.Switch.TECHNICIAN, m.Switch.OFF, m.Switch.DEALER):
+        acts: list[Any] = await actions_after(bench, visit, _turn(switch))
+        press += 1
+        one = len(acts) == 1 and isinstance(acts[0], m.Turned) and (acts[0].press, acts[0].switch) == (press, switch)
+        expect(one, f"Turned to {switch.name}, number {press}", acts)
+        expect((await status_of(visit)).switch is switch, f"{switch.name} in the status", await status_of(visit))
 
 
-@CHAPTER.requirement(21, "The key switch", needs_operator=True, needs=("KP-20",))
-async def switched_off(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(21, "The key switch", needs_operator=True, needs=("KP-20",), at=bring_to_idle)
+async def switched_off(bench: ConformanceBench, visit: CheckSession) -> None:
     """In OFF and TECHNICIAN only LOCK_OUT is accepted, and a Show with a prompt is refused with 491."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        for switch in (m.Switch.OFF, m.Switch.TECHNICIAN):
-            await actions_after(bench, visit, _turn(switch))
-            acts: list[Any] = await actions_after(bench, visit, START, expected=0)
-            expect(not acts, f"no Start Game in {switch.name}", acts)
-            acts = await actions_after(bench, visit, LOCK)
-            locked = [(getattr(act, "key", None), getattr(act, "switch", None)) for act in acts]
-            expect(locked == [(m.Key.LOCK_OUT, switch)], f"the lock-out in {switch.name}", acts)
-            question = m.Show(bench.next_id(), m.KeypadPrompt.SEATS, [])
-            await expect_refused(visit, question, m.Reason.SWITCHED_OFF, f"in {switch.name}")
-            await visit.complete_command(m.Show(bench.next_id(), m.KeypadPrompt.NOTHING, ["CLOSED"]), SHORT_LIMIT_S)
+    for switch in (m.Switch.OFF, m.Switch.TECHNICIAN):
+        await actions_after(bench, visit, _turn(switch))
+        acts: list[Any] = await actions_after(bench, visit, START, expected=0)
+        expect(not acts, f"no Start Game in {switch.name}", acts)
+        acts = await actions_after(bench, visit, LOCK)
+        locked = [(getattr(act, "key", None), getattr(act, "switch", None)) for act in acts]
+        expect(locked == [(m.Key.LOCK_OUT, switch)], f"the lock-out in {switch.name}", acts)
+        question = m.Show(bench.next_id(), m.KeypadPrompt.SEATS, [])
+        await expect_refused(visit, question, m.Reason.SWITCHED_OFF, f"in {switch.name}")
+        await visit.complete_command(m.Show(bench.next_id(), m.KeypadPrompt.NOTHING, ["CLOSED"]), SHORT_LIMIT_S)
 
 
 # --- entries --------------------------------------------------------------------------------------------------------
 
 
-@CHAPTER.requirement(30, "Entries", needs_operator=True, needs=("KP-10", "KP-02"))
-async def seats(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(30, "Entries", needs_operator=True, needs=("KP-10", "KP-02"), at=bring_to_idle)
+async def seats(bench: ConformanceBench, visit: CheckSession) -> None:
     """Seat keys toggle and CONFIRM ends: one SeatsEntered, with the id of its Show; then there is no prompt."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        asked = bench.next_id()
-        await visit.complete_command(m.Show(asked, m.KeypadPrompt.SEATS, ["SEATS?"]), SHORT_LIMIT_S)
-        acts: list[Any] = await actions_after(
-            bench, visit, _press(m.Key.SEAT_1, m.Key.SEAT_2, m.Key.SEAT_6), expected=0
-        )
-        expect(not acts, "no press before the entry is whole", acts)
-        acts = await actions_after(bench, visit, _press(m.Key.SEAT_2, m.Key.CONFIRM))
-        one = (
-            len(acts) == 1
-            and isinstance(acts[0], m.SeatsEntered)
-            and (acts[0].asked, acts[0].seats) == (asked, 0b100001)
-        )
-        expect(one, f"one SeatsEntered about {asked}: seats 1 and 6", acts)
-        status = await status_of(visit)
-        expect(
-            (status.state, status.prompt) == (m.State.IDLE, m.KeypadPrompt.NOTHING), "nothing asked any more", status
-        )
-        acts = await actions_after(bench, visit, _press(m.Key.SEAT_3, m.Key.CONFIRM), expected=0)
-        expect(not acts, "no entry that nobody asked for", acts)
+    asked = bench.next_id()
+    await visit.complete_command(m.Show(asked, m.KeypadPrompt.SEATS, ["SEATS?"]), SHORT_LIMIT_S)
+    acts: list[Any] = await actions_after(bench, visit, _press(m.Key.SEAT_1, m.Key.SEAT_2, m.Key.SEAT_6), expected=0)
+    expect(not acts, "no press before the entry is whole", acts)
+    acts = await actions_after(bench, visit, _press(m.Key.SEAT_2, m.Key.CONFIRM))
+    one = len(acts) == 1 and isinstance(acts[0], m.SeatsEntered) and (acts[0].asked, acts[0].seats) == (asked, 0b100001)
+    expect(one, f"one SeatsEntered about {asked}: seats 1 and 6", acts)
+    status = await status_of(visit)
+    expect((status.state, status.prompt) == (m.State.IDLE, m.KeypadPrompt.NOTHING), "nothing asked any more", status)
+    acts = await actions_after(bench, visit, _press(m.Key.SEAT_3, m.Key.CONFIRM), expected=0)
+    expect(not acts, "no entry that nobody asked for", acts)
 
 
 @CHAPTER.requirement(31, "Entries", needs_operator=True, needs=("KP-10", "KP-02"))
@@ -376,30 +344,26 @@ async def count(bench: ConformanceBench) -> None:
             expect(len(acts) == 1 and seen == [(m.CountEntered, asked, prompt, 307)], f"307 for {prompt.name}", acts)
 
 
-@CHAPTER.requirement(32, "Entries", needs_operator=True, needs=("KP-31",))
-async def replaced(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(32, "Entries", needs_operator=True, needs=("KP-31",), at=bring_to_idle)
+async def replaced(bench: ConformanceBench, visit: CheckSession) -> None:
     """A new Show replaces the old one: an unfinished entry is discarded, and the entry has the new id."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        await visit.complete_command(m.Show(bench.next_id(), m.KeypadPrompt.STUB_COUNT, []), SHORT_LIMIT_S)
-        await actions_after(bench, visit, _press(m.Key.DIGIT_4), expected=0)
-        asked = bench.next_id()
-        await visit.complete_command(m.Show(asked, m.KeypadPrompt.STUB_COUNT, []), SHORT_LIMIT_S)
-        acts: list[Any] = await actions_after(bench, visit, _press(m.Key.DIGIT_2, m.Key.ENTER))
-        seen = [(getattr(act, "asked", None), getattr(act, "count", None)) for act in acts]
-        expect(seen == [(asked, 2)], f"2 as the answer to {asked}", acts)
+    await visit.complete_command(m.Show(bench.next_id(), m.KeypadPrompt.STUB_COUNT, []), SHORT_LIMIT_S)
+    await actions_after(bench, visit, _press(m.Key.DIGIT_4), expected=0)
+    asked = bench.next_id()
+    await visit.complete_command(m.Show(asked, m.KeypadPrompt.STUB_COUNT, []), SHORT_LIMIT_S)
+    acts: list[Any] = await actions_after(bench, visit, _press(m.Key.DIGIT_2, m.Key.ENTER))
+    seen = [(getattr(act, "asked", None), getattr(act, "count", None)) for act in acts]
+    expect(seen == [(asked, 2)], f"2 as the answer to {asked}", acts)
 
 
-@CHAPTER.requirement(33, "The key switch", needs_operator=True, needs=("KP-30",))
-async def lock_out_in_an_entry(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(33, "The key switch", needs_operator=True, needs=("KP-30",), at=bring_to_idle)
+async def lock_out_in_an_entry(bench: ConformanceBench, visit: CheckSession) -> None:
     """LOCK_OUT is accepted during an entry, and the entry continues."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        await visit.complete_command(m.Show(bench.next_id(), m.KeypadPrompt.SEATS, []), SHORT_LIMIT_S)
-        acts: list[Any] = await actions_after(bench, visit, _press(m.Key.SEAT_4, m.Key.LOCK_OUT))
-        expect([getattr(act, "key", None) for act in acts] == [m.Key.LOCK_OUT], "the lock-out at once", acts)
-        acts = await actions_after(bench, visit, _press(m.Key.CONFIRM))
-        expect([getattr(act, "seats", None) for act in acts] == [0b1000], "the entry of seat 4", acts)
+    await visit.complete_command(m.Show(bench.next_id(), m.KeypadPrompt.SEATS, []), SHORT_LIMIT_S)
+    acts: list[Any] = await actions_after(bench, visit, _press(m.Key.SEAT_4, m.Key.LOCK_OUT))
+    expect([getattr(act, "key", None) for act in acts] == [m.Key.LOCK_OUT], "the lock-out at once", acts)
+    acts = await actions_after(bench, visit, _press(m.Key.CONFIRM))
+    expect([getattr(act, "seats", None) for act in acts] == [0b1000], "the entry of seat 4", acts)
 
 
 PROFILE: Final = KindProfile(

@@ -101,67 +101,55 @@ async def expect_readable(visit: CheckSession, sequence: int, amounts: Amounts |
 # --- what it shows --------------------------------------------------------------------------------------------------
 
 
-@CHAPTER.requirement(1, SHOWS)
-async def shows(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(1, SHOWS, at=bring_to_idle)
+async def shows(bench: ConformanceBench, visit: CheckSession) -> None:
     """A Show is DONE at once, and each row reads back the requested amount, to the last cent."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        for amounts in ((0, 1, 99), (100, 0, m.MAX_CENTS), USUAL, (m.MAX_CENTS, 5, 0)):
-            sequence = await show(bench, visit, amounts)
-            await expect_readable(visit, sequence, amounts, m.State.SHOWING)
-        expect(not visit.events, "no event", visit.events)
+    for amounts in ((0, 1, 99), (100, 0, m.MAX_CENTS), USUAL, (m.MAX_CENTS, 5, 0)):
+        sequence = await show(bench, visit, amounts)
+        await expect_readable(visit, sequence, amounts, m.State.SHOWING)
+    expect(not visit.events, "no event", visit.events)
 
 
-@CHAPTER.requirement(2, SHOWS, needs=("MS-01",))
-async def shows_less(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(2, SHOWS, needs=("MS-01",), at=bring_to_idle)
+async def shows_less(bench: ConformanceBench, visit: CheckSession) -> None:
     """It also shows an amount that is lower than before."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        await show(bench, visit)
-        less = (USUAL[0] - 1, 0, 0)
-        await expect_readable(visit, await show(bench, visit, less), less, m.State.SHOWING)
+    await show(bench, visit)
+    less = (USUAL[0] - 1, 0, 0)
+    await expect_readable(visit, await show(bench, visit, less), less, m.State.SHOWING)
 
 
-@CHAPTER.requirement(3, SHOWS, needs=("MS-01",))
-async def old_sequence(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(3, SHOWS, needs=("MS-01",), at=bring_to_idle)
+async def old_sequence(bench: ConformanceBench, visit: CheckSession) -> None:
     """A sequence that has not risen is refused with 496, and the amounts stay."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        await show(bench, visit)
-        sequence = await show(bench, visit)
-        for late in (sequence, sequence - 1, 0):
-            order = m.Show(bench.next_id(), late, 7, 7, 7)
-            await expect_refused(visit, order, m.Reason.OLD_SEQUENCE, f"for {late} after {sequence}")
-        await expect_readable(visit, sequence, USUAL, m.State.SHOWING)
+    await show(bench, visit)
+    sequence = await show(bench, visit)
+    for late in (sequence, sequence - 1, 0):
+        order = m.Show(bench.next_id(), late, 7, 7, 7)
+        await expect_refused(visit, order, m.Reason.OLD_SEQUENCE, f"for {late} after {sequence}")
+    await expect_readable(visit, sequence, USUAL, m.State.SHOWING)
 
 
-@CHAPTER.requirement(4, "States", needs=("MS-01",))
-async def too_large(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(4, "States", needs=("MS-01",), at=bring_to_idle)
+async def too_large(bench: ConformanceBench, visit: CheckSession) -> None:
     """An amount of more than ten digits is refused with 495, in any row, and the amounts stay."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        sequence = await show(bench, visit)
-        large = m.MAX_CENTS + 1
-        for amounts in ((large, 0, 0), (0, large, 0), (0, 0, (1 << 63) - 1)):
-            order = m.Show(bench.next_id(), sequence, *amounts)  # not risen either: this reason comes first
-            await expect_refused(visit, order, m.Reason.TOO_LARGE, "for eleven digits")
-        await expect_readable(visit, sequence, USUAL, m.State.SHOWING)
+    sequence = await show(bench, visit)
+    large = m.MAX_CENTS + 1
+    for amounts in ((large, 0, 0), (0, large, 0), (0, 0, (1 << 63) - 1)):
+        order = m.Show(bench.next_id(), sequence, *amounts)  # not risen either: this reason comes first
+        await expect_refused(visit, order, m.Reason.TOO_LARGE, "for eleven digits")
+    await expect_readable(visit, sequence, USUAL, m.State.SHOWING)
 
 
-@CHAPTER.requirement(5, SHOWS)
-async def blank(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(5, SHOWS, at=bring_to_idle)
+async def blank(bench: ConformanceBench, visit: CheckSession) -> None:
     """Blank removes every amount from the display, and a blank display does not become stale; the sequence stays."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        sequence = await show(bench, visit)
-        await visit.complete_command(m.Blank(bench.next_id()), SHORT_LIMIT_S)
-        await expect_readable(visit, sequence, None, m.State.BLANK)
-        await asyncio.sleep(FIRST_LIMIT_MS / 1000 + LINE_ALLOWANCE_S)
-        expect(not visit.events, "no event", visit.events)
-        await expect_readable(visit, sequence, None, m.State.BLANK)
-        await expect_refused(
-            visit, m.Show(bench.next_id(), sequence, 7, 7, 7), m.Reason.OLD_SEQUENCE, "after Blank, too"
-        )
+    sequence = await show(bench, visit)
+    await visit.complete_command(m.Blank(bench.next_id()), SHORT_LIMIT_S)
+    await expect_readable(visit, sequence, None, m.State.BLANK)
+    await asyncio.sleep(FIRST_LIMIT_MS / 1000 + LINE_ALLOWANCE_S)
+    expect(not visit.events, "no event", visit.events)
+    await expect_readable(visit, sequence, None, m.State.BLANK)
+    await expect_refused(visit, m.Show(bench.next_id(), sequence, 7, 7, 7), m.Reason.OLD_SEQUENCE, "after Blank, too")
 
 
 @CHAPTER.requirement(6, SHOWS, needs=("MS-01",))
@@ -186,95 +174,81 @@ async def restart(bench: ConformanceBench) -> None:
 # --- how old it is --------------------------------------------------------------------------------------------------
 
 
-@CHAPTER.requirement(10, SHOWS, needs=("MS-01",))
-async def age(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(10, SHOWS, needs=("MS-01",), at=bring_to_idle)
+async def age(bench: ConformanceBench, visit: CheckSession) -> None:
     """`age_ms` is the time since the last Show; a Show of the same amounts restarts it."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        for _ in range(2):
-            await show(bench, visit)
-            first = (await status_of(visit)).age_ms
-            await asyncio.sleep(2.0)
-            second = (await status_of(visit)).age_ms
-            line = 2 * LINE_ALLOWANCE_S * 1000
-            expect(first <= line, f"at most {line:g} ms", f"{first} ms")
-            expect(2000 <= second <= 2000 + 2 * line, f"2000 ms, and at most {2 * line:g} for the line", f"{second} ms")
-
-
-@CHAPTER.requirement(11, SHOWS)
-async def no_limit(bench: ConformanceBench) -> None:
-    """The host sets the limit; 0 is refused with 497, and the limit stays."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        before = await status_of(visit)
-        for limit in (TEST_LIMIT_MS, 1, 0xFFFF_FFFF, LONG_LIMIT_MS):
-            await visit.complete_command(m.SetLimit(bench.next_id(), limit), SHORT_LIMIT_S)
-            status = await status_of(visit)
-            expect_same_except(before, status, limit_ms=limit, age_ms=status.age_ms)
-        await expect_refused(visit, m.SetLimit(bench.next_id(), 0), m.Reason.NO_LIMIT, "for 0")
-        expect(
-            (await status_of(visit)).limit_ms == LONG_LIMIT_MS, f"{LONG_LIMIT_MS} ms as before", await status_of(visit)
-        )
-
-
-@CHAPTER.requirement(12, SHOWS, needs=("MS-01", "MS-11"))
-async def grows_stale(bench: ConformanceBench) -> None:
-    """Without a Show for its limit, and not before, it marks its amounts as stale and reports it, once."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        await visit.complete_command(m.SetLimit(bench.next_id(), TEST_LIMIT_MS), SHORT_LIMIT_S)
-        sequence = await show(bench, visit)
-        await asyncio.sleep(TEST_LIMIT_MS / 2000)
-        await expect_readable(visit, sequence, USUAL, m.State.SHOWING)
-        reported = await visit.wait_for_event(m.Stale, TEST_LIMIT_MS / 1000 + 2 * LINE_ALLOWANCE_S)
-        expect(reported.sequence == sequence, f"Stale about {sequence}", reported)
-        in_time = TEST_LIMIT_MS <= reported.age_ms <= TEST_LIMIT_MS + 1000
-        expect(in_time, f"an age of {TEST_LIMIT_MS} ms, and at most a second more", reported)
-        await expect_readable(visit, sequence, USUAL, m.State.STALE)
-        await asyncio.sleep(TEST_LIMIT_MS / 1000)
-        expect(visit.events == [reported], "one Stale", visit.events)
-
-
-@CHAPTER.requirement(13, SHOWS, needs=("MS-12",))
-async def fresh_again(bench: ConformanceBench) -> None:
-    """The next Show removes the mark; a refused one does not."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        await visit.complete_command(m.SetLimit(bench.next_id(), TEST_LIMIT_MS), SHORT_LIMIT_S)
-        sequence = await show(bench, visit)
-        await visit.wait_for_event(m.Stale, TEST_LIMIT_MS / 1000 + 2 * LINE_ALLOWANCE_S)
-        await expect_refused(visit, m.Show(bench.next_id(), sequence, *USUAL), m.Reason.OLD_SEQUENCE, "when stale")
-        await expect_readable(visit, sequence, USUAL, m.State.STALE)
-        sequence = await show(bench, visit)
-        await expect_readable(visit, sequence, USUAL, m.State.SHOWING)
-
-
-@CHAPTER.requirement(14, SHOWS, needs=("MS-12",))
-async def shorter_limit(bench: ConformanceBench) -> None:
-    """A new limit applies to the amounts already shown: if they are older, they are stale at once."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        await visit.complete_command(m.SetLimit(bench.next_id(), LONG_LIMIT_MS), SHORT_LIMIT_S)
-        sequence = await show(bench, visit)
+    for _ in range(2):
+        await show(bench, visit)
+        first = (await status_of(visit)).age_ms
         await asyncio.sleep(2.0)
-        await visit.complete_command(m.SetLimit(bench.next_id(), 1000), SHORT_LIMIT_S)
-        reported = await visit.wait_for_event(m.Stale, 1.0)
-        expect(reported.sequence == sequence, f"Stale about {sequence}", reported)
+        second = (await status_of(visit)).age_ms
+        line = 2 * LINE_ALLOWANCE_S * 1000
+        expect(first <= line, f"at most {line:g} ms", f"{first} ms")
+        expect(2000 <= second <= 2000 + 2 * line, f"2000 ms, and at most {2 * line:g} for the line", f"{second} ms")
+
+
+@CHAPTER.requirement(11, SHOWS, at=bring_to_idle)
+async def no_limit(bench: ConformanceBench, visit: CheckSession) -> None:
+    """The host sets the limit; 0 is refused with 497, and the limit stays."""
+    before = await status_of(visit)
+    for limit in (TEST_LIMIT_MS, 1, 0xFFFF_FFFF, LONG_LIMIT_MS):
+        await visit.complete_command(m.SetLimit(bench.next_id(), limit), SHORT_LIMIT_S)
+        status = await status_of(visit)
+        expect_same_except(before, status, limit_ms=limit, age_ms=status.age_ms)
+    await expect_refused(visit, m.SetLimit(bench.next_id(), 0), m.Reason.NO_LIMIT, "for 0")
+    expect((await status_of(visit)).limit_ms == LONG_LIMIT_MS, f"{LONG_LIMIT_MS} ms as before", await status_of(visit))
+
+
+@CHAPTER.requirement(12, SHOWS, needs=("MS-01", "MS-11"), at=bring_to_idle)
+async def grows_stale(bench: ConformanceBench, visit: CheckSession) -> None:
+    """Without a Show for its limit, and not before, it marks its amounts as stale and reports it, once."""
+    await visit.complete_command(m.SetLimit(bench.next_id(), TEST_LIMIT_MS), SHORT_LIMIT_S)
+    sequence = await show(bench, visit)
+    await asyncio.sleep(TEST_LIMIT_MS / 2000)
+    await expect_readable(visit, sequence, USUAL, m.State.SHOWING)
+    reported = await visit.wait_for_event(m.Stale, TEST_LIMIT_MS / 1000 + 2 * LINE_ALLOWANCE_S)
+    expect(reported.sequence == sequence, f"Stale about {sequence}", reported)
+    in_time = TEST_LIMIT_MS <= reported.age_ms <= TEST_LIMIT_MS + 1000
+    expect(in_time, f"an age of {TEST_LIMIT_MS} ms, and at most a second more", reported)
+    await expect_readable(visit, sequence, USUAL, m.State.STALE)
+    await asyncio.sleep(TEST_LIMIT_MS / 1000)
+    expect(visit.events == [reported], "one Stale", visit.events)
+
+
+@CHAPTER.requirement(13, SHOWS, needs=("MS-12",), at=bring_to_idle)
+async def fresh_again(bench: ConformanceBench, visit: CheckSession) -> None:
+    """The next Show removes the mark; a refused one does not."""
+    await visit.complete_command(m.SetLimit(bench.next_id(), TEST_LIMIT_MS), SHORT_LIMIT_S)
+    sequence = await show(bench, visit)
+    await visit.wait_for_event(m.Stale, TEST_LIMIT_MS / 1000 + 2 * LINE_ALLOWANCE_S)
+    await expect_refused(visit, m.Show(bench.next_id(), sequence, *USUAL), m.Reason.OLD_SEQUENCE, "when stale")
+    await expect_readable(visit, sequence, USUAL, m.State.STALE)
+    sequence = await show(bench, visit)
+    await expect_readable(visit, sequence, USUAL, m.State.SHOWING)
+
+
+@CHAPTER.requirement(14, SHOWS, needs=("MS-12",), at=bring_to_idle)
+async def shorter_limit(bench: ConformanceBench, visit: CheckSession) -> None:
+    """A new limit applies to the amounts already shown: if they are older, they are stale at once."""
+    await visit.complete_command(m.SetLimit(bench.next_id(), LONG_LIMIT_MS), SHORT_LIMIT_S)
+    sequence = await show(bench, visit)
+    await asyncio.sleep(2.0)
+    await visit.complete_command(m.SetLimit(bench.next_id(), 1000), SHORT_LIMIT_S)
+    reported = await visit.wait_for_event(m.Stale, 1.0)
+    expect(reported.sequence == sequence, f"Stale about {sequence}", reported)
 
 
 # --- the test -------------------------------------------------------------------------------------------------------
 
 
-@CHAPTER.requirement(20, "States", needs=("MS-01",))
-async def self_test(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(20, "States", needs=("MS-01",), at=bring_to_idle)
+async def self_test(bench: ConformanceBench, visit: CheckSession) -> None:
     """A self-test ends in SelfTested and then Settled DONE, and the amounts are shown again."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        sequence = await show(bench, visit)
-        tested, settled = await run_self_test(bench, visit, m)
-        expect_test_result(m, settled, passed=True)
-        expect(not any(tested.digits), "no bad digit", tested)
-        await expect_readable(visit, sequence, USUAL, m.State.SHOWING)
+    sequence = await show(bench, visit)
+    tested, settled = await run_self_test(bench, visit, m)
+    expect_test_result(m, settled, passed=True)
+    expect(not any(tested.digits), "no bad digit", tested)
+    await expect_readable(visit, sequence, USUAL, m.State.SHOWING)
 
 
 @CHAPTER.requirement(21, "States", needs=("MS-01",))

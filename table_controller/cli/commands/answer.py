@@ -23,10 +23,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_box_arguments(parser, people=1)
 
 
+def answer_fields(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the fields of the request."""
+    fields: dict[str, Any] = {"prompt": args.prompt, "choice": args.choice}
+    fields |= {} if args.number is None else {"number": args.number}
+    return fields | ({} if args.seats is None else {"seats": parse_seats(args.seats)})
+
+
 def run(args: argparse.Namespace) -> int:
     """Send the answer and print what the box decided."""
-    event: dict[str, Any] = {"type": "Answer", "prompt": args.prompt, "choice": args.choice}
-    event |= {} if args.number is None else {"number": args.number}
-    event |= {} if args.seats is None else {"seats": parse_seats(args.seats)}
+    fields = answer_fields(args)
     with connect_box(args) as caller:
-        return print_result(caller.request("submit", event=event, **sign_on(caller, args)))
+        return print_result(caller.request("answer", **fields, **sign_on(caller, args)))

@@ -116,7 +116,7 @@ def _tick(args: argparse.Namespace, folder: Path, number: int) -> None:
             caller.request("device", slot=slot, call=call, arguments=arguments, by=by)
         caller.request("fault", fault_report=number)  # returns when the machine's evidence is on disk
         if args.step is not None and not orders:
-            caller.request("fault", fault_report=number, step=args.step, cards=args.cards, by=by)
+            caller.request("return_step", fault_report=number, step=args.step, cards=args.cards, by=by)
 
 
 def _shows(caller: BlockingClient, step: str, number: int) -> list[tuple[str, dict[str, Any]]]:

@@ -35,7 +35,7 @@ _DIGITS: Final = 12
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     command = Subcommands(parser, "rules").add
-    games = command("games", "print the five games and their editions", "games --json", _games)
+    games = command("games", "print the games and their editions", "games --json", _games)
     show = command("show", "print a clause, a whole section, or a reading", "show '688a.13(l)'", _show)
     show.add_argument("id", help="such as '688a.13(l)', 688a.13 or X7 (quote parentheses for the shell)")
     irregularities = command(

@@ -1,4 +1,7 @@
-"""`pitbox submit`: signs on and submits one event of a person to a running box, such as open_round."""
+"""`pitbox submit`: signs on and sends one request to the table of a running box, such as open_round.
+
+Its words, details and help come from the types of the requests.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from firmware_bridge.errors import UsageError
+from table_controller.access.requests import TABLE_REQUESTS, AnswerRequest
 from table_controller.cli import FAULT, OK
 from table_controller.cli.box_link import add_box_arguments, connect_box, sign_on
 from table_controller.ledger.money import CENT, format_dollars, parse_dollars
@@ -15,31 +19,13 @@ if TYPE_CHECKING:
     import argparse
 
     from table_controller.access.control_client import BlockingClient
+    from table_controller.access.requests import Request
 
-HELP = "submit an event to a running box: open a round, no more bets, add a deck, report, order"
+HELP = "submit a request to a running box: open a round, no more bets, add a deck, report, order"
 EXAMPLE = "pitbox submit open_round --as dealer-1"
 
-# The event type of each word on the command line; the fields of the event are typed as KEY=VALUE.
-EVENT_TYPES: Final = {
-    "deck": "DeckReceived",
-    "open_round": "OpenRound",
-    "no_more_bets": "NoMoreBets",
-    "report": "IrregularityReported",
-    "order": "Ordered",
-    "slot": "SlotOrdered",
-    "dealer_changed": "DealerChanged",
-    "cover_card": "CoverCardOut",
-    "correct_meter": "MeterCorrected",
-    "reset_meter": "MeterReset",
-    "set_meter": "MeterParameters",
-    "close_meter": "MeterClosed",
-    "open_meter": "MeterOpened",
-    "transfer_overflow": "OverflowTransferred",
-    "confirm_copy_absent": "CopyAbsenceConfirmed",
-}
-# Fields that the box fills in, and fields that only a machine reports.
-_NOT_TYPED: Final = ("who", "second")
-_OF_MACHINES: Final = {"cover_card": ("slot",)}
+# The request of each word on the command line; its fields are typed as KEY=VALUE. `pitbox answer` sends the answers.
+WORDS: Final[dict[str, type[Request]]] = {kind.name(): kind for kind in TABLE_REQUESTS if kind is not AnswerRequest}
 # Money and rates are typed as people write them; the box takes whole numbers. By field: the typed name, the form, and
 # how many micro-dollars (or hundredths of a percent) make one unit of the field.
 _TYPED: Final[dict[str, tuple[str, str, int]]] = {
@@ -60,7 +46,7 @@ _NO: Final = ("no", "false", "0")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("what", choices=[*EVENT_TYPES, *_RENAMED], metavar="WHAT", help=", ".join(EVENT_TYPES))
+    parser.add_argument("what", choices=[*WORDS, *_RENAMED], metavar="WHAT", help=", ".join(WORDS))
     parser.add_argument("details", nargs="*", metavar="KEY=VALUE", help="its details, see below")
     parser.add_argument("--yes", action="store_true", help=f"do not ask before money moves ({', '.join(_CONFIRMED)})")
     add_box_arguments(parser, people=2)
@@ -70,25 +56,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def detail_summaries() -> dict[str, str]:
     """Return the details of each WHAT, one line each."""
-    return {what: " ".join(_detail_text(key) for key in _keys(what)) + _second(what) for what in EVENT_TYPES}
+    return {what: " ".join(_detail_text(key) for key in _keys(what)) + _second(what) for what in WORDS}
 
 
 def _second(what: str) -> str:
-    return " (two people: --second)" if "second" in _event(what).__struct_fields__ else ""
+    from table_controller.access.request_rules import RULES
 
-
-def _event(what: str) -> Any:
-    from table_controller.table import events
-
-    return getattr(events, EVENT_TYPES[what])
+    return " (two people: --second)" if RULES[WORDS[what]].second else ""
 
 
 def _keys(what: str) -> list[Detail]:
     import msgspec
 
-    unsaid = (*_NOT_TYPED, *_OF_MACHINES.get(what, ()))
-    fields = [field for field in msgspec.structs.fields(_event(what)) if field.name not in unsaid]
-    return [_key(what, field) for field in fields]
+    return [_key(what, field) for field in msgspec.structs.fields(WORDS[what])]
 
 
 def _key(what: str, field: Any) -> Detail:
@@ -101,13 +81,13 @@ def _key(what: str, field: Any) -> Detail:
 
 
 class Detail(NamedTuple):
-    """One detail of an event: the typed name, whether it is required, and the form of its value."""
+    """One detail of a request: the typed name, whether it is required, and the form of its value."""
 
     name: str
     required: bool
     form: str  # text, number, flag, dollars, signed (dollars), percent
     choices: tuple[str, ...] = ()
-    field: str = ""  # of the event
+    field: str = ""  # of the request
     unit: int = 1  # so many of the smallest typed unit make one unit of the field
 
 
@@ -132,37 +112,43 @@ def _detail_text(key: Detail) -> str:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Submit the event and print what the box decided."""
+    """Send the request and print what the box decided."""
     args.what = _RENAMED.get(args.what, args.what)
-    event: dict[str, Any] = {"type": EVENT_TYPES[args.what]}
-    keys = {key.name: key for key in _keys(args.what)}
-    for detail in args.details:
+    fields = parse_details(args.what, args.details)
+    with connect_box(args) as caller:
+        if args.what in _CONFIRMED and not _confirmed(caller, args, fields):
+            print("nothing was changed")
+            return FAULT
+        return print_result(caller.request(args.what, **fields, **sign_on(caller, args)))
+
+
+def parse_details(what: str, details: list[str]) -> dict[str, Any]:
+    """Return the fields of a request from its typed details; raise UsageError with what it takes."""
+    fields: dict[str, Any] = {}
+    keys = {key.name: key for key in _keys(what)}
+    for detail in details:
         name, equals, value = detail.partition("=")
         if not equals:
             raise UsageError(f"{detail!r} is not KEY=VALUE")
         if name not in keys:
-            raise UsageError(f"{args.what} has no {name!r}; it takes: {detail_summaries()[args.what] or 'nothing'}")
-        event[keys[name].field] = _value(keys[name], value)
-    lacking = [key.name for key in keys.values() if key.required and key.field not in event]
+            raise UsageError(f"{what} has no {name!r}; it takes: {detail_summaries()[what] or 'nothing'}")
+        fields[keys[name].field] = _value(keys[name], value)
+    lacking = [key.name for key in keys.values() if key.required and key.field not in fields]
     if lacking:
-        raise UsageError(f"{args.what} needs {lacking[0]}=…; it takes: {detail_summaries()[args.what]}")
-    with connect_box(args) as caller:
-        if args.what in _CONFIRMED and not _confirmed(caller, args, event):
-            print("nothing was changed")
-            return FAULT
-        return print_result(caller.request("submit", event=event, **sign_on(caller, args)))
+        raise UsageError(f"{what} needs {lacking[0]}=…; it takes: {detail_summaries()[what]}")
+    return fields
 
 
-def _confirmed(caller: BlockingClient, args: argparse.Namespace, event: dict[str, Any]) -> bool:
+def _confirmed(caller: BlockingClient, args: argparse.Namespace, fields: dict[str, Any]) -> bool:
     """Show the meter before and after; return whether the person confirms. --yes confirms without a question."""
     meters = ((caller.request("status") or {}).get("state") or {}).get("meters")
     if meters is None:
         return True  # this table has no meter; the box will refuse
     before = meters["current"]
-    after = meters["seed"] if args.what == "reset_meter" else before + event["amount"]
+    after = meters["seed"] if args.what == "reset_meter" else before + fields["amount"]
     change = f"{'+' if after >= before else ''}{format_dollars(after - before)}"
     print(f"meter before  {format_dollars(before):>20s}")
-    print(f"meter after   {format_dollars(after):>20s}  ({change}, document {event['document']})")
+    print(f"meter after   {format_dollars(after):>20s}  ({change}, document {fields['document']})")
     if args.yes:
         return True
     if not sys.stdin.isatty():
@@ -216,7 +202,7 @@ def parse_seats(text: str) -> list[int]:
 
 
 def print_result(result: dict[str, Any]) -> int:
-    """Print each decision on a line; return exit code 1 if the box refused the event."""
+    """Print each decision on a line; return exit code 1 if the table refused the request."""
     from table_controller.journal.record_text import decision_text
 
     refused = False

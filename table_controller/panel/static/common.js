@@ -158,11 +158,11 @@ async function post(path, body, headers = {}) {
   }
 }
 
-// Sends a request to the box. Resolves to the result once it is on disk.
-export async function submit(act, more = {}, path = "/api/request") {
+// Sends a request to the box (docs/box.md lists them). Resolves to the result once it is on disk.
+export async function submit(name, more = {}, path = "/api/request") {
   const send = () => {
     number += 1;
-    return post(path, { n: number, ...(act ? { act } : {}), ...more }, { "X-Pitbox-Page": session.page || "" });
+    return post(path, { n: number, ...(name ? { do: name } : {}), ...more }, { "X-Pitbox-Page": session.page || "" });
   };
   let result = await send();
   if (result.page === false) { await readSession(); result = await send(); } // refused; the page has a new secret now
@@ -330,16 +330,16 @@ export async function credential(role, signing, id = "") {
 }
 
 // Sends a request that needs a PIN each time, or another person's badge. `signing` names the act in the dialog.
-export async function submitAs(role, act, more, { path = "/api/request", always = false, signing = "" } = {}) {
-  if (session.role === role && !session.eachTime && !always) return submit(act, more, path);
-  return signDialog(role, signing, session.role === role ? session.id : "", (by) => submit(act, { ...more, by }, path));
+export async function submitAs(role, name, more, { always = false, signing = "" } = {}) {
+  if (session.role === role && !session.eachTime && !always) return submit(name, more);
+  return signDialog(role, signing, session.role === role ? session.id : "", (by) => submit(name, { ...more, by }));
 }
 
 // Sends a request that two people sign, each with a PIN.
-export async function submitAsTwo(first, other, act, more, signing) {
+export async function submitAsTwo(first, other, name, more, signing) {
   const by = await credential(first, signing, session.role === first ? session.id : "");
   if (!by) return null;
-  return signDialog(other, signing, "", (second) => submit(act, { ...more, by, second }));
+  return signDialog(other, signing, "", (second) => submit(name, { ...more, by, second }));
 }
 
 // The text of a refused request; empty if it was accepted.
@@ -351,10 +351,13 @@ export function refusalText(result) {
 
 // --- names and times ---------------------------------------------------------------------------------------------------
 
+const MACHINES = { "/sign": "sign page", rng: "number generator", shaker: "dice shaker", button: "button sensor" };
+
 // A machine by the name on its label: "shoe.1" is "Shoe 1".
 export function machineName(slot) {
-  const words = slot.replaceAll(/[._]/g, " ");
-  return (words.charAt(0).toUpperCase() + words.slice(1)).replace("Rng", "RNG");
+  const [kind, number] = slot.split(".");
+  const words = MACHINES[kind] || kind.replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1) + (number ? ` ${number}` : "");
 }
 
 export function roleName(role) {

@@ -41,7 +41,7 @@ export async function faultReport(slot, now) {
     if (button.disabled) return;
     button.disabled = true;
     answer.textContent = "";
-    const result = await submitAs(role, "step", { report: Number(steps.dataset.report), step: name, cards }, { path: "/api/return_step", signing: `${machineName(slot)}: ${title}` });
+    const result = await submitAs(role, "return_step", { fault_report: Number(steps.dataset.report), step: name, cards }, { signing: `${machineName(slot)}: ${title}` });
     button.disabled = false;
     if (result) { answer.textContent = refusalText(result); toast(refusalText(result) || "Saved", !result.ok); }
     await look();

@@ -15,11 +15,12 @@ function holdCard(hold) {
   return h("section", { class: "card hold stack" }, h("h2", {}, `${hold.text} ${hold.about.join(", ")}`), h("p", { class: "soft" }, hold.meaning),
     h("ol", {}, hold.steps.map((step) => h("li", {}, step))),
     hold.outcomes.length ? h("p", { class: "soft" }, `The rule orders: ${hold.outcomes.join("; ")}`) : null,
-    h("div", { class: "row" }, h("span", { class: "badge bad" }, `${roleName(hold.clears)} must sign`), hold.clauses.map(clause)));
+    h("div", { class: "row" }, h("span", { class: "badge bad" }, `${roleName(hold.clears)} must sign`),
+      hold.escalated ? h("span", { class: "badge warn" }, hold.escalated === 1 ? "Escalated once" : `Escalated ${hold.escalated} times`) : null, hold.clauses.map(clause)));
 }
 
-async function order(key, act, body, signing) {
-  const result = await once(key, draw, () => submitAs("floorperson", act, body, { signing }));
+async function order(key, name, body, signing) {
+  const result = await once(key, draw, () => submitAs("floorperson", name, body, { signing }));
   showResult(key, result);
 }
 
@@ -41,7 +42,7 @@ function slotLine(slot) {
   return h("div", { class: "line" }, h("div", { class: "row" }, h("b", {}, machineName(slot.name)), h("span", { class: `badge ${badgeOf(slot.state)}` }, slot.text),
     slot.deck ? h("span", { class: "soft" }, `Deck ${slot.deck} inside`) : null, h("span", { class: "grow" }),
     (ACTS[slot.state] || []).map((act) => h("button", { type: "button", class: "small", "data-slot": slot.name, "data-order": act, disabled: busy(slot.name),
-      onclick: () => order(slot.name, "slot", { slot: slot.name, order: act }, `${machineName(slot.name)}: ${NAMES[act].replace("…", "")}`) }, NAMES[act]))),
+      onclick: () => order(slot.name, "slot", { slot: slot.name, act }, `${machineName(slot.name)}: ${NAMES[act].replace("…", "")}`) }, NAMES[act]))),
   messages.get(slot.name) ? h("p", { class: "message", role: "alert" }, messages.get(slot.name)) : null);
 }
 

@@ -26,7 +26,7 @@ export function orderRows(machine, answer, done = () => {}) {
       button.disabled = true;
       button.setAttribute("aria-busy", "true");
       answer.textContent = `${order.text}: running…`;
-      const result = await submitAs("technician", "device", { slot: machine.name, call: order.call, arguments: values }, { path: "/api/order", always: true, signing: `${machineName(machine.name)}: ${order.text}` });
+      const result = await submitAs("technician", "device", { slot: machine.name, call: order.call, arguments: values }, { always: true, signing: `${machineName(machine.name)}: ${order.text}` });
       button.disabled = false;
       button.removeAttribute("aria-busy");
       const text = result === null ? "" : result.ok ? result.text : refusalText(result);

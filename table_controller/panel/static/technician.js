@@ -35,7 +35,7 @@ function link(one) {
 }
 
 async function order(slot, act, text) {
-  const result = await once(slot, draw, () => submitAs("technician", "slot", { slot, order: act }, { signing: `${machineName(slot)}: ${text}` }));
+  const result = await once(slot, draw, () => submitAs("technician", "slot", { slot, act }, { signing: `${machineName(slot)}: ${text}` }));
   if (!result) return;
   messages.set(slot, refusalText(result));
   toast(refusalText(result) || "Saved", !result.ok);
@@ -46,7 +46,7 @@ async function order(slot, act, text) {
 const TESTS = { begin_test: "Begin test mode", leave_test: "Leave test mode" };
 
 async function testMode(slot, call) {
-  const result = await once(slot, draw, () => submitAs("technician", "device", { slot, call, arguments: {} }, { path: "/api/order", always: true, signing: `${machineName(slot)}: ${TESTS[call]}` }));
+  const result = await once(slot, draw, () => submitAs("technician", "device", { slot, call, arguments: {} }, { always: true, signing: `${machineName(slot)}: ${TESTS[call]}` }));
   if (!result) return;
   messages.set(slot, result.ok ? "" : refusalText(result));
   toast(result.ok ? result.text : refusalText(result), !result.ok);

@@ -1,4 +1,4 @@
-"""Poker classes in one order for all five games, and the strength of hands as one number.
+"""Poker classes in one order for all games, and the strength of hands as one number.
 
 A strength has the class in its high bits, then up to five ranks of four bits each, so that hands compare as numbers. A
 shorter hand has zeros where its cards end, so of two hands that are equal so far the longer is higher (A12).

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from firmware_bridge.errors import BadHand
 from table_controller.rulebook.cards import JOKER, NOTATION, excess_cards
+from table_controller.rulebook.duties import duty_clauses
 from table_controller.rulebook.game_rules import game_rules
-from table_controller.rulebook.texts import clauses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -110,7 +110,7 @@ def _hand_may_be_void(terms: SettlementTerms) -> bool:
 
 
 def _may_be_abandoned(terms: SettlementTerms) -> bool:
-    return any(clause.id == f"{terms.edition.chapter}.7(b)/2" for clause in clauses(terms.edition.game))
+    return bool(duty_clauses(terms.edition.game, "abandoned"))
 
 
 # --- cards ------------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from table_controller.rulebook.duties import duty_clauses
 from table_controller.rulebook.game_rules import game_rules
 from table_controller.rulebook.settlement.check import check
 from table_controller.rulebook.settlement.terms import lost_result, returned_result
@@ -61,11 +62,11 @@ def settlement_order(terms: SettlementTerms, played: DealtRound) -> list[Seat]:
 
 def _set_aside(terms: SettlementTerms, seats: list[Seat]) -> Iterator[WagerResult]:
     """Settle hands that are out of the round: void, dead, or left by their player."""
-    chapter = terms.edition.chapter
+    abandoned = duty_clauses(terms.edition.game, "abandoned")
     for seat in seats:
         if seat.fate == "abandoned":
             for wager in seat.wagers:
-                yield lost_result(seat, wager, (f"{chapter}.7(b)/2",))
+                yield lost_result(seat, wager, abandoned)
         elif seat.fate == "void":
             row = next(row for row in terms.edition.irregularities if set(_ALONE) & set(row.outcomes))
             only_ante = terms.submission.settings.get("dead_hand_returns") == "ante"

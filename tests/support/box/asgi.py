@@ -87,9 +87,9 @@ class AsgiBrowser:
             self.page, self.request_number = (await self.get("/api/session")).json["page"], 0
         return answer
 
-    async def submit(self, act: str, **more: Any) -> HttpAnswer:
+    async def submit(self, name: str, **more: Any) -> HttpAnswer:
         self.request_number += 1
-        return await self.post("/api/request", {"n": self.request_number, "act": act, **more}, x_pitbox_page=self.page)
+        return await self.post("/api/request", {"n": self.request_number, "do": name, **more}, x_pitbox_page=self.page)
 
     async def stream(self, path: str, is_complete: Any, seconds: float = 10.0) -> list[dict[str, Any]]:
         """Follow a stream until `wanted(events)` is true, then disconnect; return its events."""

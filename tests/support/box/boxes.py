@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from firmware_bridge.errors import PitboxError
 from firmware_bridge.keys import save_key
 from simulators.casino.device_bench import trust_for
 from simulators.casino.disk import Disk, DiskWriter
@@ -18,7 +19,7 @@ from simulators.casino.table_layout import default_choices, make_machines, table
 from simulators.engine.ports.memory import MemoryPort
 from table_controller.access import people_file
 from table_controller.access.pin_check import PinChecker
-from table_controller.access.requests import read_request
+from table_controller.access.request_json import read_line
 from table_controller.access.session import ClientSession
 from table_controller.controller.box import Box
 from table_controller.controller.plan import Plan, SlotPlan
@@ -131,7 +132,10 @@ class DirectClient:
     async def ask(self, do: str, **details: Any) -> Any:
         """Send one request; return the answer, or the text of the error."""
         number = next(self._numbers)
-        self.session.handle(read_request(msgspec.json.encode({"do": do, "id": number, **details})))
+        try:
+            self.session.handle(read_line(msgspec.json.encode({"do": do, "id": number, **details})))
+        except PitboxError as refused:
+            return f"{refused.code} {refused}"
         for _ in range(200):
             answers = [line for line in self.lines if line.get("id") == number]
             if answers:
@@ -149,9 +153,9 @@ class DirectClient:
             assert reply["credential"] == credential, reply
         return self
 
-    async def submit(self, type_: str, **details: Any) -> Any:
-        about = {key: details.pop(key) for key in ("by", "second") if key in details}
-        return await self.ask("submit", event={"type": type_, **details}, **about)
+    async def submit(self, name: str, **fields: Any) -> Any:
+        """Send a request to the table, with `by` and `second`."""
+        return await self.ask(name, **fields)
 
 
 @asynccontextmanager

@@ -1,49 +1,35 @@
-"""The shipped box in a process of its own, on a real disk and real ports; people reach it through a local socket.
+"""Forks one `pitbox run` after the other, so that a start needs no imports; each may be killed at a named point.
 
-Run as a program it forks one box after the other, so that a start needs no imports. PITBOX_TEST_CRASH=POINT:N kills a
-box with SIGKILL at its N-th pass of a point; only this program reads that variable.
+Run as a program with the path of a table.toml. Each line of standard input starts a box: it is POINT:N, and the box
+kills itself with SIGKILL at its N-th pass of that point, or empty.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
+import logging
 import os
-import pickle
 import signal
 import sys
 import threading
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from firmware_bridge.errors import PitboxError
-from firmware_bridge.handshake import Trust
-from firmware_bridge.keys import load_approved, load_key
-from firmware_bridge.transport.serial import open_serial
-from simulators.casino.power import NoCredentials
-from simulators.casino.table_layout import default_choices
+from msgspec.structs import replace
+
+from firmware_bridge.transport.serial import _FdTransport
+from table_controller.config import load_config
 from table_controller.controller.box import Box
-from table_controller.controller.clock import BoxClock
-from table_controller.controller.plan import Plan, SlotPlan
-from table_controller.journal import reader
-from table_controller.journal.records import STEP, VERSION, decode_step
+from table_controller.host import serve
 from table_controller.journal.segment import JournalSegment
-from table_controller.journal.store import Policy, Store
+from table_controller.journal.store import Policy
 from table_controller.journal.versions import software_digest
-from table_controller.journal.writer import GroupCommitWriter
-from table_controller.rulebook import Submission, check_submission, edition
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from table_controller.controller.controller import DurableStep
-
-CRASH: Final = "PITBOX_TEST_CRASH"
 POINTS: Final = ("before_sync", "after_sync", "before_write", "after_write")
-SOCKET: Final = "panel.sock"
-JOURNAL: Final = "journal"
-# Small segments, so that a run goes through several (bytes).
+# Small segments and many snapshots, so that a run goes through several of both (bytes, steps).
 _POLICY: Final = Policy(segment_bytes=256 << 10, ballast_bytes=1 << 20)
+_SNAPSHOT_EVERY: Final = 150
 
 
 class CrashPoints:
@@ -61,140 +47,37 @@ class CrashPoints:
                 if self._left == 0:
                     os.kill(os.getpid(), signal.SIGKILL)
 
-    def watch_disk(self) -> None:
-        """Count every commit of this process; each is one sync."""
-        commit = JournalSegment.append
+    def watch(self, owner: Any, method: str, before: str, after: str) -> None:
+        """Make the start and the end of a method points of this process."""
+        real = getattr(owner, method)
 
-        def watched(segment: JournalSegment, *details: Any) -> Any:
-            self.count("before_sync")
-            done = commit(segment, *details)
-            self.count("after_sync")
+        def watched(*given: Any) -> Any:
+            self.count(before)
+            done = real(*given)
+            self.count(after)
             return done
 
-        JournalSegment.append = watched  # type: ignore[method-assign,assignment]
-
-    def watched_port(self, path: Path) -> Any:
-        """Return a function that opens a port whose writes are points."""
-
-        async def open_port() -> Any:
-            transport: Any = await open_serial(str(path))
-            write = transport.write
-
-            def watched(data: bytes) -> None:
-                self.count("before_write")
-                write(data)
-                self.count("after_write")
-
-            transport.write = watched
-            return transport
-
-        return open_port
+        setattr(owner, method, watched)
 
 
-def send(writer: asyncio.StreamWriter, what: tuple[Any, ...]) -> None:
-    """Send one message to the other process."""
-    body = pickle.dumps(what)
-    writer.write(len(body).to_bytes(4, "big") + body)
+async def _run(config_path: Path, crash: str) -> None:
+    points = CrashPoints(crash)
+    points.watch(JournalSegment, "append", "before_sync", "after_sync")  # each commit is one sync
+    points.watch(_FdTransport, "write", "before_write", "after_write")
+    serve.Box = partial(Box, snapshot_every=_SNAPSHOT_EVERY)  # type: ignore[attr-defined,assignment]
+    config = load_config(config_path)
+    await serve.serve(replace(config, journal=replace(config.journal, policy=_POLICY)))
 
 
-async def receive(reader: asyncio.StreamReader) -> tuple[Any, ...]:
-    """Receive one message of the other process; IncompleteReadError if it is gone."""
-    size = int.from_bytes(await reader.readexactly(4), "big")
-    what: tuple[Any, ...] = pickle.loads(await reader.readexactly(size))
-    return what
-
-
-class ForkedBox:
-    """One boot of the shipped box, until it is stopped or killed; people are behind a socket."""
-
-    def __init__(
-        self, folder: Path, submission: Submission, kinds: dict[str, Any], points: CrashPoints, peer: Any
-    ) -> None:
-        self._folder = folder
-        self._reader, self._writer = peer
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._sent = 0  # number of the last step sent to the people
-        places = tuple(self._place(name, kind, points) for name, kind in kinds.items())
-        plan = Plan("forked", edition(submission.game), submission, places, NoCredentials())
-        self.clock = BoxClock()
-        self.box = Box(plan, self.clock, snapshot_every=150)
-
-    def _place(self, name: str, kind: str, points: CrashPoints) -> SlotPlan:
-        key = load_key(self._folder / f"{name}.key")
-        trust = Trust(kind, {key.serial: key}, load_approved(self._folder / "approved.toml"))
-        return SlotPlan(name, kind, points.watched_port(self._folder / name), trust)
-
-    def _open_journal(self, digests: Mapping[str, str]) -> tuple[Store, GroupCommitWriter]:
-        store = Store.open(
-            self._folder / JOURNAL, version=VERSION, digests=digests, policy=_POLICY, clocks=self.clock.now
-        )
-        return store, GroupCommitWriter(store, lambda error: sys.exit(f"the journal failed: {error}"))
-
-    def _follow(self, step: DurableStep) -> None:
-        self._sent = step.seq
-        send(self._writer, ("step", step.event, step.decisions, self.box.running_controller().table.snapshot()))
-
-    def _on_device_event(self, name: str, event: Any) -> None:
-        if type(event).__name__ in ("DeckEjected", "Dispensed", "Stub", "Shaken", "Reading", "NoRoll"):
-            send(self._writer, ("device_event", name, event))
-
-    async def run(self) -> None:
-        """Serve until the people stop it."""
-        await self.box.begin(self._open_journal)
-        controller = self.box.running_controller()
-        controller.followers.append(self._follow)
-        self.box.on_device_event.append(self._on_device_event)
-        while True:
-            match await receive(self._reader):
-                case ("submit", event):
-                    controller.submit(event)
-                case ("call", number, slot, method, arguments):
-                    task = asyncio.create_task(self._call(number, slot, method, arguments))
-                    self._tasks.add(task)
-                    task.add_done_callback(self._tasks.discard)
-                case _:
-                    break
-        while self.box.pending_records:  # noqa: ASYNC110 - wait for pending records
-            await asyncio.sleep(0.002)
-        await self.box.stop()
-        for record in reader.read(self._folder / JOURNAL, self._sent + 1):  # the stop itself has no follower
-            if record.kind == STEP:
-                step = decode_step(record.body)
-                send(self._writer, ("step", step.event, step.decisions, controller.table.snapshot()))
-        self._writer.close()
-        await self._writer.wait_closed()  # until everything is read
-
-    async def _call(self, number: int, slot: str, method: str, arguments: tuple[Any, ...]) -> None:
-        """Call a driver for a technician."""
-        try:
-            await getattr(self.box.slots[slot].driver, method)(*arguments)
-        except PitboxError as failed:
-            send(self._writer, ("answer", number, str(failed)))
-        else:
-            send(self._writer, ("answer", number, None))
-
-
-async def _boot(folder: Path, submission: Submission, kinds: dict[str, Any]) -> None:
-    points = CrashPoints(os.environ.get(CRASH, ""))
-    points.watch_disk()
-    peer = await asyncio.open_unix_connection(folder / SOCKET)
-    box = ForkedBox(folder, submission, kinds, points, peer)
-    try:
-        await box.run()
-    except asyncio.IncompleteReadError:
-        os._exit(3)  # the people are gone
-
-
-def main(folder: Path, game: str, choices: dict[str, Any], kinds: dict[str, Any]) -> None:
-    """Fork a box for every line of standard input, its crash point; print its process id, and when it ended."""
+def main(config_path: Path) -> None:
+    """Fork a box for every line of standard input; print its process id, and when it ended."""
+    logging.basicConfig(filename=config_path.parent / "box.log", level=logging.INFO)
     software_digest()
-    submission = check_submission(edition(game), {"adjacent_boxes": 1} | default_choices(game) | choices)
     print("ready", flush=True)
     for line in sys.stdin:
         child = os.fork()
         if child == 0:
-            os.environ[CRASH] = line.strip()
-            asyncio.run(_boot(folder, submission, kinds))
+            asyncio.run(_run(config_path, line.strip()))
             os._exit(0)
         print(child, flush=True)
         _, status = os.waitpid(child, 0)
@@ -202,5 +85,4 @@ def main(folder: Path, game: str, choices: dict[str, Any], kinds: dict[str, Any]
 
 
 if __name__ == "__main__":
-    devices = dict(pair.split("=") for pair in sys.argv[4:])
-    main(Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3]), devices)
+    main(Path(sys.argv[1]))

@@ -87,11 +87,11 @@ class PowerCutTable(CasinoTable):
     `before` is what was on disk then. At that moment nobody can have answered anything: whatever is missing was lost.
     """
 
-    def __init__(self, game: str, *, seed: int, **more: Any) -> None:
+    def __init__(self, *where: Any, seed: int, **more: Any) -> None:
         self.before = ShownBeforeCut(set(), {})
         self.on_claim: Callable[[], None] | None = None  # what happens when a claim is shown
         self.not_shown: list[str] = []
-        super().__init__(game, seed=seed, **more)
+        super().__init__(*where, seed=seed, **more)
         if self.controller.table.context.has_progressive:
             self.people = WinningPlayers(self, seed)
 

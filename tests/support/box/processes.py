@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# Seconds. Far more than any of these needs; a process that takes longer hangs.
-LIMIT: Final = 30.0
+# Seconds. Far more than any of these needs, even where other processes compute; a process that takes longer hangs.
+LIMIT: Final = 180.0
 
 
 def pitbox(*arguments: str, expect: int = 0) -> str:

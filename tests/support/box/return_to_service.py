@@ -63,7 +63,9 @@ async def fault(bench: BoxTestBench, *faults: str) -> None:
 
 
 async def return_step(talk: DirectClient, step: str | None = None, **details: Any) -> Any:
-    return await talk.ask("fault", fault_report=1, step=step, **details)
+    if step is None:
+        return await talk.ask("fault", fault_report=1)
+    return await talk.ask("return_step", fault_report=1, step=step, **details)
 
 
 async def order_device(talk: DirectClient, call: str, **arguments: Any) -> Any:

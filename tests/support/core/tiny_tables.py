@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from table_controller.rulebook import GAMES
 from tests.support.core.ideal_table import WILD_PROGRESSIVE
 from tests.support.core.search_moves import SearchModel
 from tests.support.core.search_trouble import SearchTrouble
@@ -25,7 +26,7 @@ _SENSORS: Final[dict[str, DeviceFact]] = {"bet_sensor.1": "bet_sensor", "bet_sen
 _COUNTING: Final = {"shuffler": "deck", "shuffler_counts": True}
 _NOT_COUNTING: Final = {"shuffler": "deck", "shuffler_counts": False}
 
-# All five games and all five ways of dealing; shufflers that count, that do not, and none; one deck and two.
+# Every game and all five ways of dealing; shufflers that count, that do not, and none; one deck and two.
 TABLES: Final[dict[str, TinyTable]] = {
     "asia, automated shoe": TinyTable(
         "asia_poker",
@@ -79,6 +80,11 @@ TABLES: Final[dict[str, TinyTable]] = {
         {"dealing": "hand", "start": "shaker", **_COUNTING},
     ),
 }
+# A game that is not named above is searched with a shuffler and an automated shoe.
+for _game in set(GAMES) - {table.game for table in TABLES.values()}:
+    TABLES[f"{_game}, automated shoe"] = TinyTable(
+        _game, {"shuffler.1": "shuffler", "shoe.1": "shoe"}, {"dealing": "automated_shoe", **_COUNTING}
+    )
 # What people never report themselves, or report by what devices do.
 _REPORTED_BY_DEVICES: Final = {"stub_wrong", "wrong_start_announced", "shuffler_fault", "shoe_fault", "device_unusable"}
 # Two decks multiply the states: these tables are searched with what concerns decks and the shuffler that prepares one.

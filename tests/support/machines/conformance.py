@@ -8,7 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from devices.conformance.bench import ConformanceBench
-from devices.conformance.requirements import Requirement, RequirementVerdict, applicable, model_profile, requirements_of
+from devices.conformance.requirements import Requirement, RequirementVerdict, model_profile, requirements_of
 from devices.conformance.runner import Runner, identify_device
 from devices.kinds import kind_named
 from firmware_bridge.handshake import Trust
@@ -94,7 +94,7 @@ async def on_bench(
 def asked_of(machine: SimulatedMachine, only: Iterable[str] = ()) -> list[Requirement]:
     """Return the requirements of a machine: all, or some with the ones that they need."""
     capabilities = machine.board.identity.capabilities
-    asked = applicable(requirements_of(machine.kind), capabilities)
+    asked = [each for each in requirements_of(machine.kind) if not each.why_not_applicable(capabilities)]
     return with_needs(only, asked) if only else asked
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware_bridge.errors import CommandFailed, CommandRefused, LinkError, OutcomeUnknown, Revoked
 from simulators.world.table import TRAY
 from tests.support.machines.card_checks import ask_until_answered, run_command
+from tests.support.machines.machine_soak import acknowledge_everything
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -160,11 +161,5 @@ class DisturbedMachine(ABC):
 
     async def back_to_service(self) -> None:
         """Ask for the outcome of every unsettled command, acknowledge, and request a report."""
-        b = self.b
-        for command in b.view.unsettled:
-            await ask_until_answered(b, lambda command=command: b.driver.outcome(command))  # type: ignore[misc]
-        if b.service.state == "faulted":
-            b.service.fire("clear")
-            b.service.fire("acknowledge")
-        await ask_until_answered(b, b.driver.report)
-        self.figures["times back in service"] += b.service.is_in_service
+        await acknowledge_everything(self.b)
+        self.figures["times back in service"] += self.b.service.is_in_service

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.button import messages as button
 from devices.rng import messages as rng
 from devices.shaker import messages as shaker
-from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault, CommandFailed, CommandRefused, LinkError, OutcomeUnknown, Revoked
 from simulators.kinds.shaker.mechanics import SHAKE_THRESHOLD
 from tests.support.machines.card_checks import ask_until_answered
+from tests.support.machines.machine_soak import acknowledge_everything
 from tests.support.machines.start_devices import (
     check_reported_dice,
     check_reported_number,
@@ -116,13 +116,7 @@ class StartDeviceSoak:
             await asyncio.sleep(3)
         await reported(b)
         await self.restore()
-        for command in b.view.unsettled:
-            known = await ask_until_answered(b, lambda command=command: b.driver.outcome(command))  # type: ignore[misc]
-            assert known.outcome is not Outcome.RUNNING
-        if b.service.state == "faulted":
-            b.service.fire("clear")
-            b.service.fire("acknowledge")
-        await ask_until_answered(b, b.driver.report)
+        await acknowledge_everything(b)
         assert b.service.is_in_service, b.service.state
         self.figures["times in service"] += 1
 

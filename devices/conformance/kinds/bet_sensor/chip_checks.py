@@ -56,103 +56,91 @@ async def _placed(bench: ConformanceBench, visit: CheckSession) -> tuple[int, in
     return number, (await change_spot(bench, visit, PLACE_CHIP, m.SpotContent.CHIP))[-1].sequence
 
 
-@CHAPTER.requirement(20, "Events", needs_operator=True, needs=("BS-03",))
-async def placed(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(20, "Events", needs_operator=True, needs=("BS-03",), at=bring_to_idle)
+async def placed(bench: ConformanceBench, visit: CheckSession) -> None:
     """A chip placed while bets are open is reported as PLACED, with the next number and its round."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        number = await open_round(bench, visit)
-        before = await status_of(visit)
-        reported = await change_spot(bench, visit, PLACE_CHIP, m.SpotContent.CHIP)
-        _numbered(reported, before.sequence)
-        last = reported[-1]
-        expect((last.change, last.round) == (m.Change.PLACED, number), f"PLACED in round {number}", last)
-        after = await status_of(visit)
-        expect_same_except(before, after, state=m.State.PLACED, content=m.SpotContent.CHIP, sequence=last.sequence)
+    number = await open_round(bench, visit)
+    before = await status_of(visit)
+    reported = await change_spot(bench, visit, PLACE_CHIP, m.SpotContent.CHIP)
+    _numbered(reported, before.sequence)
+    last = reported[-1]
+    expect((last.change, last.round) == (m.Change.PLACED, number), f"PLACED in round {number}", last)
+    after = await status_of(visit)
+    expect_same_except(before, after, state=m.State.PLACED, content=m.SpotContent.CHIP, sequence=last.sequence)
 
 
-@CHAPTER.requirement(21, "Events", needs_operator=True, needs=("BS-20",))
-async def withdrawn(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(21, "Events", needs_operator=True, needs=("BS-20",), at=bring_to_idle)
+async def withdrawn(bench: ConformanceBench, visit: CheckSession) -> None:
     """A bet withdrawn while bets are open is reported as WITHDRAWN, with the next number: AWAITING."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        number, bet = await _placed(bench, visit)
-        reported = await change_spot(bench, visit, TAKE_CHIP, m.SpotContent.EMPTY)
-        _numbered(reported, bet)
-        last = reported[-1]
-        expect((last.change, last.round) == (m.Change.WITHDRAWN, number), f"WITHDRAWN in round {number}", last)
-        status = await status_of(visit)
-        meant = (status.state, status.sequence) == (m.State.AWAITING, last.sequence)
-        expect(meant, f"AWAITING at number {last.sequence}", status)
+    number, bet = await _placed(bench, visit)
+    reported = await change_spot(bench, visit, TAKE_CHIP, m.SpotContent.EMPTY)
+    _numbered(reported, bet)
+    last = reported[-1]
+    expect((last.change, last.round) == (m.Change.WITHDRAWN, number), f"WITHDRAWN in round {number}", last)
+    status = await status_of(visit)
+    meant = (status.state, status.sequence) == (m.State.AWAITING, last.sequence)
+    expect(meant, f"AWAITING at number {last.sequence}", status)
 
 
-@CHAPTER.requirement(22, "The latch is the order", needs_operator=True, needs=("BS-04", "BS-20"))
-async def bet_latched(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(22, "The latch is the order", needs_operator=True, needs=("BS-04", "BS-20"), at=bring_to_idle)
+async def bet_latched(bench: ConformanceBench, visit: CheckSession) -> None:
     """A latched bet has the number of the change that placed it, with content CHIP."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        number, bet = await _placed(bench, visit)
-        lock_id = bench.next_id()
-        latch = await lock_round(visit, number, lock_id)
-        expected = m.Latch(number, lock_id, bet, m.SpotContent.CHIP)
-        expect(latch == expected, repr(expected), latch)
+    number, bet = await _placed(bench, visit)
+    lock_id = bench.next_id()
+    latch = await lock_round(visit, number, lock_id)
+    expected = m.Latch(number, lock_id, bet, m.SpotContent.CHIP)
+    expect(latch == expected, repr(expected), latch)
 
 
-@CHAPTER.requirement(23, "The latch is the order", needs_operator=True, needs=("BS-22",))
-async def taken(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(23, "The latch is the order", needs_operator=True, needs=("BS-22",), at=bring_to_idle)
+async def taken(bench: ConformanceBench, visit: CheckSession) -> None:
     """A bet removed after the latch is reported as TAKEN, with a higher number; the latch is unchanged."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        number, bet = await _placed(bench, visit)
-        lock_id = bench.next_id()
-        latch = await lock_round(visit, number, lock_id)
-        reported = await change_spot(bench, visit, TAKE_CHIP, m.SpotContent.EMPTY)
-        _numbered(reported, bet)
-        expect(reported[-1].change is m.Change.TAKEN, "TAKEN", reported[-1])
-        again, status = await lock_round(visit, number, lock_id), await status_of(visit)
-        expect(again == status.latch == latch, f"{latch!r} in the answer and in the status", (again, status))
+    number, bet = await _placed(bench, visit)
+    lock_id = bench.next_id()
+    latch = await lock_round(visit, number, lock_id)
+    reported = await change_spot(bench, visit, TAKE_CHIP, m.SpotContent.EMPTY)
+    _numbered(reported, bet)
+    expect(reported[-1].change is m.Change.TAKEN, "TAKEN", reported[-1])
+    again, status = await lock_round(visit, number, lock_id), await status_of(visit)
+    expect(again == status.latch == latch, f"{latch!r} in the answer and in the status", (again, status))
 
 
-@CHAPTER.requirement(24, "The latch is the order", needs_operator=True, needs=("BS-04",))
-async def late(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(24, "The latch is the order", needs_operator=True, needs=("BS-04",), at=bring_to_idle)
+async def late(bench: ConformanceBench, visit: CheckSession) -> None:
     """A chip placed after the latch is reported as LATE, with a higher number, and never counts."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        number, lock_id = await open_round(bench, visit), bench.next_id()
-        latch = await lock_round(visit, number, lock_id)
-        reported = await change_spot(bench, visit, PLACE_CHIP, m.SpotContent.CHIP)
-        _numbered(reported, latch.last_change)
-        expect(reported[-1].change is m.Change.LATE, "LATE", reported[-1])
-        again, status = await lock_round(visit, number, lock_id), await status_of(visit)
-        expect(again == status.latch == latch, f"{latch!r} in the answer and in the status", (again, status))
-        expect(status.state is m.State.LOCKED, "LOCKED", status)
+    number, lock_id = await open_round(bench, visit), bench.next_id()
+    latch = await lock_round(visit, number, lock_id)
+    reported = await change_spot(bench, visit, PLACE_CHIP, m.SpotContent.CHIP)
+    _numbered(reported, latch.last_change)
+    expect(reported[-1].change is m.Change.LATE, "LATE", reported[-1])
+    again, status = await lock_round(visit, number, lock_id), await status_of(visit)
+    expect(again == status.latch == latch, f"{latch!r} in the answer and in the status", (again, status))
+    expect(status.state is m.State.LOCKED, "LOCKED", status)
 
 
-@CHAPTER.requirement(25, "The latch is the order", needs_operator=True, needs=("BS-22",))
-async def one_step(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(25, "The latch is the order", needs_operator=True, needs=("BS-22",), at=bring_to_idle)
+async def one_step(bench: ConformanceBench, visit: CheckSession) -> None:
     """Lock reads and closes in one step: bets count up to its number and none above it, and it has the last change."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        number = await open_round(bench, visit)
-        before, since = (await status_of(visit)).sequence, len(visit.events)
-        await bench.request_now(JUGGLE)
-        await visit.wait_for_event(m.Changed, bench.operator.effect_timeout_s, since)
-        latch = await lock_round(visit, number, bench.next_id())
-        await bench.request_now(JUGGLE_ON)
-        await visit.wait_until(
-            lambda event: isinstance(event, m.Changed) and event.sequence > latch.last_change,
-            bench.operator.effect_timeout_s,
-            since,
-        )
-        await asyncio.sleep(QUIET_S)
-        reported = visit.events_of(m.Changed, since)
-        _numbered(reported, before)
-        for event in reported:
-            meanings = WHILE_OPEN if event.sequence <= latch.last_change else WHILE_CLOSED
-            names = ", ".join(meaning.name for meaning in meanings)
-            expect(event.change in meanings, f"one of {names}: {latch.last_change} is latched", event)
-        lay = {before: m.SpotContent.EMPTY} | {event.sequence: event.content for event in reported}
-        expect(latch.content is lay.get(latch.last_change), "what lay there at the latched number", (latch, *reported))
+    number = await open_round(bench, visit)
+    before, since = (await status_of(visit)).sequence, len(visit.events)
+    await bench.request_now(JUGGLE)
+    await visit.wait_for_event(m.Changed, bench.operator.effect_timeout_s, since)
+    latch = await lock_round(visit, number, bench.next_id())
+    await bench.request_now(JUGGLE_ON)
+    await visit.wait_until(
+        lambda event: isinstance(event, m.Changed) and event.sequence > latch.last_change,
+        bench.operator.effect_timeout_s,
+        since,
+    )
+    await asyncio.sleep(QUIET_S)
+    reported = visit.events_of(m.Changed, since)
+    _numbered(reported, before)
+    for event in reported:
+        meanings = WHILE_OPEN if event.sequence <= latch.last_change else WHILE_CLOSED
+        names = ", ".join(meaning.name for meaning in meanings)
+        expect(event.change in meanings, f"one of {names}: {latch.last_change} is latched", event)
+    lay = {before: m.SpotContent.EMPTY} | {event.sequence: event.content for event in reported}
+    expect(latch.content is lay.get(latch.last_change), "what lay there at the latched number", (latch, *reported))
 
 
 @CHAPTER.requirement(26, "The latch is the order", needs_operator=True, needs=("BS-22",))
@@ -189,38 +177,32 @@ async def in_the_dark(bench: ConformanceBench) -> None:
         )  # fmt: skip
 
 
-@CHAPTER.requirement(28, "The two lights", needs_operator=True, needs=("BS-20",))
-async def acknowledged(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(28, "The two lights", needs_operator=True, needs=("BS-20",), at=bring_to_idle)
+async def acknowledged(bench: ConformanceBench, visit: CheckSession) -> None:
     """ACKNOWLEDGED lights only for the placed bet, ACCEPTED not before the latch: 485."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        _, bet = await _placed(bench, visit)
-        for light, number in (
-            (m.Light.ACKNOWLEDGED, bet - 1),
-            (m.Light.ACKNOWLEDGED, bet + 1),
-            (m.Light.ACCEPTED, bet),
-        ):
-            order = m.SetLight(bench.next_id(), light, number)
-            await expect_refused(
-                visit, order, m.Reason.NO_SUCH_BET, f"for {light.name} and {number}, when {bet} is placed"
-            )
-        expect((await status_of(visit)).light is m.Light.OFF, "OFF", await status_of(visit))
-        await visit.complete_command(m.SetLight(bench.next_id(), m.Light.ACKNOWLEDGED, bet), SHORT_LIMIT_S)
-        expect((await status_of(visit)).light is m.Light.ACKNOWLEDGED, "ACKNOWLEDGED", await status_of(visit))
+    _, bet = await _placed(bench, visit)
+    for light, number in (
+        (m.Light.ACKNOWLEDGED, bet - 1),
+        (m.Light.ACKNOWLEDGED, bet + 1),
+        (m.Light.ACCEPTED, bet),
+    ):
+        order = m.SetLight(bench.next_id(), light, number)
+        await expect_refused(visit, order, m.Reason.NO_SUCH_BET, f"for {light.name} and {number}, when {bet} is placed")
+    expect((await status_of(visit)).light is m.Light.OFF, "OFF", await status_of(visit))
+    await visit.complete_command(m.SetLight(bench.next_id(), m.Light.ACKNOWLEDGED, bet), SHORT_LIMIT_S)
+    expect((await status_of(visit)).light is m.Light.ACKNOWLEDGED, "ACKNOWLEDGED", await status_of(visit))
 
 
-@CHAPTER.requirement(29, "The two lights", needs_operator=True, needs=("BS-21", "BS-28"))
-async def goes_out(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(29, "The two lights", needs_operator=True, needs=("BS-21", "BS-28"), at=bring_to_idle)
+async def goes_out(bench: ConformanceBench, visit: CheckSession) -> None:
     """The acknowledged light goes off by itself when the bet is moved, and does not light for the next bet."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        _, bet = await _placed(bench, visit)
-        await visit.complete_command(m.SetLight(bench.next_id(), m.Light.ACKNOWLEDGED, bet), SHORT_LIMIT_S)
-        for step, lies in ((TAKE_CHIP, m.SpotContent.EMPTY), (PLACE_CHIP, m.SpotContent.CHIP)):
-            await change_spot(bench, visit, step, lies)
-            expect((await status_of(visit)).light is m.Light.OFF, "OFF", await status_of(visit))
-        order = m.SetLight(bench.next_id(), m.Light.ACKNOWLEDGED, bet)
-        await expect_refused(visit, order, m.Reason.NO_SUCH_BET, "for a bet that was exchanged")
+    _, bet = await _placed(bench, visit)
+    await visit.complete_command(m.SetLight(bench.next_id(), m.Light.ACKNOWLEDGED, bet), SHORT_LIMIT_S)
+    for step, lies in ((TAKE_CHIP, m.SpotContent.EMPTY), (PLACE_CHIP, m.SpotContent.CHIP)):
+        await change_spot(bench, visit, step, lies)
+        expect((await status_of(visit)).light is m.Light.OFF, "OFF", await status_of(visit))
+    order = m.SetLight(bench.next_id(), m.Light.ACKNOWLEDGED, bet)
+    await expect_refused(visit, order, m.Reason.NO_SUCH_BET, "for a bet that was exchanged")
 
 
 @CHAPTER.requirement(30, "The two lights", needs_operator=True, needs=("BS-22",))
@@ -244,31 +226,27 @@ async def accepted(bench: ConformanceBench) -> None:
         expect_same_except(before, await status_of(visit), light=m.Light.OFF)
 
 
-@CHAPTER.requirement(31, "The two lights", needs_operator=True, needs=("BS-24",))
-async def late_never_lit(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(31, "The two lights", needs_operator=True, needs=("BS-24",), at=bring_to_idle)
+async def late_never_lit(bench: ConformanceBench, visit: CheckSession) -> None:
     """No light turns on for a chip placed after the latch: 485."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        latch = await lock_round(visit, await open_round(bench, visit), bench.next_id())
-        bet = (await change_spot(bench, visit, PLACE_CHIP, m.SpotContent.CHIP))[-1].sequence
-        for number in (bet, latch.last_change):
-            for light in (m.Light.ACKNOWLEDGED, m.Light.ACCEPTED):
-                order = m.SetLight(bench.next_id(), light, number)
-                await expect_refused(visit, order, m.Reason.NO_SUCH_BET, f"for {light.name} and the late chip")
+    latch = await lock_round(visit, await open_round(bench, visit), bench.next_id())
+    bet = (await change_spot(bench, visit, PLACE_CHIP, m.SpotContent.CHIP))[-1].sequence
+    for number in (bet, latch.last_change):
+        for light in (m.Light.ACKNOWLEDGED, m.Light.ACCEPTED):
+            order = m.SetLight(bench.next_id(), light, number)
+            await expect_refused(visit, order, m.Reason.NO_SUCH_BET, f"for {light.name} and the late chip")
 
 
-@CHAPTER.requirement(32, "States", needs_operator=True)
-async def occupied(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(32, "States", needs_operator=True, at=bring_to_idle)
+async def occupied(bench: ConformanceBench, visit: CheckSession) -> None:
     """Bets open, and a self-test runs, only on an empty spot: with a chip there, Open and SelfTest get 484."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        reported = await change_spot(bench, visit, PLACE_CHIP, m.SpotContent.CHIP)
-        expect(reported[-1].change is m.Change.LATE, "LATE while bets are closed", reported[-1])
-        before = await status_of(visit)
-        order = m.Open(bench.next_id(), fresh_round(bench))
-        await expect_refused(visit, order, m.Reason.SPOT_OCCUPIED, "with a chip on the spot")
-        await expect_refused(visit, m.SelfTest(bench.next_id()), m.Reason.SPOT_OCCUPIED, "with a chip on the spot")
-        expect_same_except(before, await status_of(visit))
+    reported = await change_spot(bench, visit, PLACE_CHIP, m.SpotContent.CHIP)
+    expect(reported[-1].change is m.Change.LATE, "LATE while bets are closed", reported[-1])
+    before = await status_of(visit)
+    order = m.Open(bench.next_id(), fresh_round(bench))
+    await expect_refused(visit, order, m.Reason.SPOT_OCCUPIED, "with a chip on the spot")
+    await expect_refused(visit, m.SelfTest(bench.next_id()), m.Reason.SPOT_OCCUPIED, "with a chip on the spot")
+    expect_same_except(before, await status_of(visit))
 
 
 @CHAPTER.requirement(33, "What lies there", needs_operator=True, needs=("BS-04",))
@@ -291,20 +269,18 @@ async def unclear(bench: ConformanceBench) -> None:
             await expect_refused(visit, order, m.Reason.NO_SUCH_BET, f"for a latched {lies.name}")
 
 
-@CHAPTER.requirement(34, "What lies there", needs_operator=True, needs=("BS-13",))
-async def sensing_fails(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(34, "What lies there", needs_operator=True, needs=("BS-13",), at=bring_to_idle)
+async def sensing_fails(bench: ConformanceBench, visit: CheckSession) -> None:
     """A coil that cannot be read is UNREAD and a Fault; Open is refused with 488 until a self-test has passed."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        before = await status_of(visit)
-        reported = await change_spot(bench, visit, UNPLUG_COIL, m.SpotContent.UNREAD)
-        _numbered(reported, before.sequence)
-        fault = await visit.wait_for_event(m.Fault, QUIET_S)
-        expect(fault.reason is m.Reason.SENSING_FAILED, "reason 488", fault)
-        await change_spot(bench, visit, PLUG_COIL, m.SpotContent.EMPTY)
-        status = await status_of(visit)
-        expect(status.reason is m.Reason.SENSING_FAILED, "reason 488 until it is tested", status)
-        order = m.Open(bench.next_id(), fresh_round(bench))
-        await expect_refused(visit, order, m.Reason.SENSING_FAILED, "before a self-test")
-        await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
-        await open_round(bench, visit)
+    before = await status_of(visit)
+    reported = await change_spot(bench, visit, UNPLUG_COIL, m.SpotContent.UNREAD)
+    _numbered(reported, before.sequence)
+    fault = await visit.wait_for_event(m.Fault, QUIET_S)
+    expect(fault.reason is m.Reason.SENSING_FAILED, "reason 488", fault)
+    await change_spot(bench, visit, PLUG_COIL, m.SpotContent.EMPTY)
+    status = await status_of(visit)
+    expect(status.reason is m.Reason.SENSING_FAILED, "reason 488 until it is tested", status)
+    order = m.Open(bench.next_id(), fresh_round(bench))
+    await expect_refused(visit, order, m.Reason.SENSING_FAILED, "before a self-test")
+    await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
+    await open_round(bench, visit)

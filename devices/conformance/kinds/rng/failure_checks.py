@@ -33,6 +33,7 @@ from firmware_bridge.commands import Outcome
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
+    from devices.conformance.session import CheckSession
 
 STUCK: Final = ManualStep("hold the noise source's output at one level", ("noise_stuck",))
 BIASED: Final = ManualStep("feed the noise input with samples of which every third one is zero", ("noise_biased",))
@@ -121,21 +122,17 @@ async def start_up(bench: ConformanceBench) -> None:
             await expect_refused(visit, m.Draw(bench.next_id()), m.Reason.NOT_HEALTHY, "in FAILED")
 
 
-@CHAPTER.requirement(25, "Failure", needs_operator=True, needs=("RN-02",))
-async def display_fails(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(25, "Failure", needs_operator=True, needs=("RN-02",), at=bring_to_idle)
+async def display_fails(bench: ConformanceBench, visit: CheckSession) -> None:
     """A segment that goes dark under a number is detected: HealthFailed with 473, FAILED, and a blank display."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        segment = _lit((await draw_number(bench, visit)).number)
-        await bench.perform(
-            ManualStep(f"unplug segment {segment} of the display", (f"segment_dead:segment={segment}",))
-        )
-        reported = await visit.wait_for_event(m.HealthFailed, bench.operator.effect_timeout_s)
-        expect(reported.reason is m.Reason.DISPLAY_FAULT, "HealthFailed with 473", reported)
-        status = await status_of(visit)
-        meant = (status.state, status.number, status.segments, status.reason)
-        expected = (m.State.FAILED, None, m.BLANK, m.Reason.DISPLAY_FAULT)
-        expect(meant == expected, "FAILED with 473, no number, a blank display", status)
+    segment = _lit((await draw_number(bench, visit)).number)
+    await bench.perform(ManualStep(f"unplug segment {segment} of the display", (f"segment_dead:segment={segment}",)))
+    reported = await visit.wait_for_event(m.HealthFailed, bench.operator.effect_timeout_s)
+    expect(reported.reason is m.Reason.DISPLAY_FAULT, "HealthFailed with 473", reported)
+    status = await status_of(visit)
+    meant = (status.state, status.number, status.segments, status.reason)
+    expected = (m.State.FAILED, None, m.BLANK, m.Reason.DISPLAY_FAULT)
+    expect(meant == expected, "FAILED with 473, no number, a blank display", status)
 
 
 @CHAPTER.requirement(26, "Failure", needs_operator=True, needs=("RN-02",))
@@ -146,22 +143,20 @@ async def not_shown(bench: ConformanceBench) -> None:
         await expect_draw_fails(bench, visit, m.Reason.DISPLAY_FAULT)
 
 
-@CHAPTER.requirement(27, "States", needs_operator=True, needs=("RN-06",))
-async def not_cleared(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(27, "States", needs_operator=True, needs=("RN-06",), at=bring_to_idle)
+async def not_cleared(bench: ConformanceBench, visit: CheckSession) -> None:
     """Clear ends FAILED with 473 if a segment stays lit, without Cleared."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        segment = _lit((await draw_number(bench, visit)).number)
-        step = ManualStep(
-            f"bridge segment {segment} of the display, so that it stays lit", (f"segment_stuck:segment={segment}",)
+    segment = _lit((await draw_number(bench, visit)).number)
+    step = ManualStep(
+        f"bridge segment {segment} of the display, so that it stays lit", (f"segment_stuck:segment={segment}",)
+    )
+    async with broken_meanwhile(bench, step, MEND):
+        expect_settled(
+            await run_command(visit, m.Clear(bench.next_id()), SHORT_LIMIT_S),
+            Outcome.FAILED,
+            m.Reason.DISPLAY_FAULT,
         )
-        async with broken_meanwhile(bench, step, MEND):
-            expect_settled(
-                await run_command(visit, m.Clear(bench.next_id()), SHORT_LIMIT_S),
-                Outcome.FAILED,
-                m.Reason.DISPLAY_FAULT,
-            )
-            await asyncio.sleep(QUIET_S)
-            expect(not visit.events_of(m.Cleared), "no Cleared", visit.events_of(m.Cleared))
-            status = await status_of(visit)
-            expect(status.reason is m.Reason.DISPLAY_FAULT, "reason 473", status)
+        await asyncio.sleep(QUIET_S)
+        expect(not visit.events_of(m.Cleared), "no Cleared", visit.events_of(m.Cleared))
+        status = await status_of(visit)
+        expect(status.reason is m.Reason.DISPLAY_FAULT, "reason 473", status)

@@ -23,84 +23,73 @@ from firmware_bridge.commands import REMEMBERED, Outcome, Settled
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
+    from devices.conformance.session import CheckSession
 
 
-@CHAPTER.requirement(1, "What it senses")
-async def consistent(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(1, "What it senses", at=bring_to_idle)
+async def consistent(_: ConformanceBench, visit: CheckSession) -> None:
     """When it is idle, its status and its sensors agree: RESTING, the lid on, three dice."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
-        expect(status.state is m.State.RESTING, "RESTING", status)
-        expect(sensors.lid.active is status.lid_on is True, "the lid on in both", (status, sensors))
-        for level in (sensors.lid, sensors.motion):
-            expect(level.active is (level.level >= level.threshold), "active from its threshold on", level)
-        expect(sensors.weight > 0, "the weight of three dice", sensors)
+    status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
+    expect(status.state is m.State.RESTING, "RESTING", status)
+    expect(sensors.lid.active is status.lid_on is True, "the lid on in both", (status, sensors))
+    for level in (sensors.lid, sensors.motion):
+        expect(level.active is (level.level >= level.threshold), "active from its threshold on", level)
+    expect(sensors.weight > 0, "the weight of three dice", sensors)
 
 
-@CHAPTER.requirement(2, "What is never sent")
-async def nothing_under_the_lid(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(2, "What is never sent", at=bring_to_idle)
+async def nothing_under_the_lid(bench: ConformanceBench, visit: CheckSession) -> None:
     """Nothing is reported about dice under the lid, idle or armed."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        for _ in range(2):
-            sensors = await visit.ask(m.GetSensors(), m.Sensors)
-            expect(not sensors.dice, "no dice in Sensors", f"{len(sensors.dice)} dice")
-            await visit.send_command(m.Arm(bench.next_id()))
+    for _ in range(2):
+        sensors = await visit.ask(m.GetSensors(), m.Sensors)
+        expect(not sensors.dice, "no dice in Sensors", f"{len(sensors.dice)} dice")
+        await visit.send_command(m.Arm(bench.next_id()))
 
 
-@CHAPTER.requirement(3, "A roll")
-async def arms(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(3, "A roll", at=bring_to_idle)
+async def arms(bench: ConformanceBench, visit: CheckSession) -> None:
     """Arm opens a roll with its id and no shakes: Shaken 0, ARMED, one more roll, OPEN when asked."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        before = await status_of(visit)
-        command = await arm_roll(bench, visit)
-        reported = await visit.wait_for_event(m.Shaken, SHORT_LIMIT_S)
-        expect(reported == m.Shaken(command, 0), f"Shaken about {command} with 0", reported)
-        expect_same_except(
-            before, await status_of(visit), state=m.State.ARMED, shakes=0, roll=command, values=None, disturbed=False,
-            rolls=before.rolls + 1, reason=m.Reason.NONE,
-        )  # fmt: skip
-        known = await roll_of(visit, command)
-        expect(known == m.Roll(command, m.Ending.OPEN, 0, None, m.Reason.NONE), "OPEN", known)
+    before = await status_of(visit)
+    command = await arm_roll(bench, visit)
+    reported = await visit.wait_for_event(m.Shaken, SHORT_LIMIT_S)
+    expect(reported == m.Shaken(command, 0), f"Shaken about {command} with 0", reported)
+    expect_same_except(
+        before, await status_of(visit), state=m.State.ARMED, shakes=0, roll=command, values=None, disturbed=False,
+        rolls=before.rolls + 1, reason=m.Reason.NONE,
+    )  # fmt: skip
+    known = await roll_of(visit, command)
+    expect(known == m.Roll(command, m.Ending.OPEN, 0, None, m.Reason.NONE), "OPEN", known)
 
 
-@CHAPTER.requirement(4, "States", needs=("DS-03",))
-async def busy_armed(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(4, "States", needs=("DS-03",), at=bring_to_idle)
+async def busy_armed(bench: ConformanceBench, visit: CheckSession) -> None:
     """While a roll is open Arm and SelfTest are refused with 420, and the roll stays open."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        await arm_roll(bench, visit)
-        before = await status_of(visit)
-        for order in (m.Arm(bench.next_id()), m.SelfTest(bench.next_id())):
-            await expect_refused(visit, order, m.Reason.BUSY, "in ARMED")
-        expect_same_except(before, await status_of(visit))
+    await arm_roll(bench, visit)
+    before = await status_of(visit)
+    for order in (m.Arm(bench.next_id()), m.SelfTest(bench.next_id())):
+        await expect_refused(visit, order, m.Reason.BUSY, "in ARMED")
+    expect_same_except(before, await status_of(visit))
 
 
-@CHAPTER.requirement(5, "States", needs=("DS-03",))
-async def disarms(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(5, "States", needs=("DS-03",), at=bring_to_idle)
+async def disarms(bench: ConformanceBench, visit: CheckSession) -> None:
     """Disarm ends an open roll at once, with one NoRoll 434; without an open roll it changes and reports nothing."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        command = await arm_roll(bench, visit)
-        await visit.complete_command(m.Disarm(bench.next_id()), SHORT_LIMIT_S)
-        await expect_no_roll(visit, await wait_roll_end(visit, command), m.Reason.STOPPED)
-        before, reported = await status_of(visit), list(visit.events)
-        expect(before.state is m.State.RESTING, "RESTING", before)
-        await visit.complete_command(m.Disarm(bench.next_id()), SHORT_LIMIT_S)
-        await asyncio.sleep(QUIET_S)
-        expect_same_except(before, await status_of(visit))
-        expect(visit.events == reported, "no event", visit.events[len(reported) :])
+    command = await arm_roll(bench, visit)
+    await visit.complete_command(m.Disarm(bench.next_id()), SHORT_LIMIT_S)
+    await expect_no_roll(visit, await wait_roll_end(visit, command), m.Reason.STOPPED)
+    before, reported = await status_of(visit), list(visit.events)
+    expect(before.state is m.State.RESTING, "RESTING", before)
+    await visit.complete_command(m.Disarm(bench.next_id()), SHORT_LIMIT_S)
+    await asyncio.sleep(QUIET_S)
+    expect_same_except(before, await status_of(visit))
+    expect(visit.events == reported, "no event", visit.events[len(reported) :])
 
 
-@CHAPTER.requirement(6, "States")
-async def tested(bench: ConformanceBench) -> None:
+@CHAPTER.requirement(6, "States", at=bring_to_idle)
+async def tested(bench: ConformanceBench, visit: CheckSession) -> None:
     """A self-test ends in SelfTested and then Settled, DONE only if every sensor passed."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        reported, settled = await run_self_test(bench, visit, m)
-        expect_test_result(m, settled, passed=not reported.bad_sensors)
+    reported, settled = await run_self_test(bench, visit, m)
+    expect_test_result(m, settled, passed=not reported.bad_sensors)
 
 
 @CHAPTER.requirement(7, "States")

@@ -37,6 +37,7 @@ from firmware_bridge.commands import Accepted, Outcome, Settled
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
+    from devices.conformance.session import CheckSession
     from firmware_bridge.messages import Message
 
 requirement = partial(CHAPTER.requirement, capability=m.DISPENSES)
@@ -150,12 +151,10 @@ async def busy_loading(bench: ConformanceBench) -> None:
     _busy(await block(bench), m.State.LOADING)
 
 
-@requirement(13, "States", needs=("SO-10",))
-async def already_loaded(bench: ConformanceBench) -> None:
+@requirement(13, "States", needs=("SO-10",), at=bring_to_loaded)
+async def already_loaded(bench: ConformanceBench, visit: CheckSession) -> None:
     """With cards in the well Load is refused with 443."""
-    await bring_to_loaded(bench)
-    async with bench.session() as visit:
-        await expect_refused(visit, m.Load(bench.next_id()), m.Reason.ALREADY_LOADED, "in READY")
+    await expect_refused(visit, m.Load(bench.next_id()), m.Reason.ALREADY_LOADED, "in READY")
 
 
 # --- a stack ----------------------------------------------------------------------------------------------------------
@@ -202,17 +201,13 @@ async def _stack_in_slot(bench: ConformanceBench) -> None:
         await visit.complete_command(m.Dispense(bench.next_id(), STACK), SHORT_LIMIT_S)
 
 
-@requirement(17, "States", needs=("SO-14",))
-async def slot_occupied(bench: ConformanceBench) -> None:
+@requirement(17, "States", needs=("SO-14",), at=_stack_in_slot)
+async def slot_occupied(bench: ConformanceBench, visit: CheckSession) -> None:
     """While a stack is in the slot, the next stack and the stub are refused with 442, and no card moves."""
-    await _stack_in_slot(bench)
-    async with bench.session() as visit:
-        before = await status_of(visit)
-        await expect_none_begin(
-            visit, bench, ["Dispense", "CountStub"], m.Reason.SLOT_OCCUPIED, "with a stack in the slot"
-        )
-        await asyncio.sleep(QUIET_S)
-        expect_same_except(before, await status_of(visit))
+    before = await status_of(visit)
+    await expect_none_begin(visit, bench, ["Dispense", "CountStub"], m.Reason.SLOT_OCCUPIED, "with a stack in the slot")
+    await asyncio.sleep(QUIET_S)
+    expect_same_except(before, await status_of(visit))
 
 
 # --- with an operator: stack after stack, down to the stub ------------------------------------------------------------

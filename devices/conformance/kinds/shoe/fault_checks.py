@@ -161,32 +161,28 @@ async def needs_clearing(bench: ConformanceBench) -> None:
     expect_all_refused((await stopped(bench)).refused, m.Reason.NEEDS_CLEARING, "in HALTED")
 
 
-@requirement(34, "Counting", needs=("SO-32",))
-async def doubt(bench: ConformanceBench) -> None:
+@requirement(34, "Counting", needs=("SO-32",), at=bring_to_loaded)
+async def doubt(bench: ConformanceBench, visit: CheckSession) -> None:
     """After clearing by hand, it is sure again only after a look inside the empty machine and a passed self-test."""
-    await bring_to_loaded(bench)
-    async with bench.session() as visit:
-        _, command = await _in_mid_stack(bench, visit)
-        await visit.send_command(m.Stop(bench.next_id()))
-        await visit.wait_settled(command, SHORT_LIMIT_S)
-        await bench.perform(CLEAR_PATH)
-        clear = await begin_command(visit, m.ClearJam(bench.next_id()))
-        settled = expect_settled(await visit.wait_settled(clear, BLOCK_LIMIT_S), Outcome.DONE, m.Reason.NONE)
-        await asyncio.sleep(QUIET_S)
-        expect_one_end(visit.events, clear, m.Cleared, settled)
-        status = await status_of(visit)
-        expect(
-            status.state is m.State.IDLE and not status.counts_certain, "IDLE, not sure, after it was emptied", status
-        )
-        await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
-        status = await status_of(visit)
-        expect(not status.counts_certain and status.left is None, "not sure after a test without a look", status)
-        await bench.perform(LOOK_INSIDE)
-        status = await status_of(visit)
-        expect(not status.counts_certain, "not sure after a look without a test", status)
-        await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
-        status = await status_of(visit)
-        expect(status.counts_certain and status.left == 0, "sure that 0 are left, after a look and a test", status)
+    _, command = await _in_mid_stack(bench, visit)
+    await visit.send_command(m.Stop(bench.next_id()))
+    await visit.wait_settled(command, SHORT_LIMIT_S)
+    await bench.perform(CLEAR_PATH)
+    clear = await begin_command(visit, m.ClearJam(bench.next_id()))
+    settled = expect_settled(await visit.wait_settled(clear, BLOCK_LIMIT_S), Outcome.DONE, m.Reason.NONE)
+    await asyncio.sleep(QUIET_S)
+    expect_one_end(visit.events, clear, m.Cleared, settled)
+    status = await status_of(visit)
+    expect(status.state is m.State.IDLE and not status.counts_certain, "IDLE, not sure, after it was emptied", status)
+    await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
+    status = await status_of(visit)
+    expect(not status.counts_certain and status.left is None, "not sure after a test without a look", status)
+    await bench.perform(LOOK_INSIDE)
+    status = await status_of(visit)
+    expect(not status.counts_certain, "not sure after a look without a test", status)
+    await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
+    status = await status_of(visit)
+    expect(status.counts_certain and status.left == 0, "sure that 0 are left, after a look and a test", status)
 
 
 @requirement(35, "What moves, and how it ends", needs=("SO-14",))
@@ -260,27 +256,21 @@ async def double_feed(bench: ConformanceBench) -> None:
     expect(halt.status.left is None and not halt.status.counts_certain, "nil left, not sure", halt.status)
 
 
-@requirement(44, "Counting", needs=("SO-14",))
-async def unbalanced(bench: ConformanceBench) -> None:
+@requirement(44, "Counting", needs=("SO-14",), at=bring_to_loaded)
+async def unbalanced(bench: ConformanceBench, visit: CheckSession) -> None:
     """Two cards that no sensor can distinguish are detected at the stub: Unbalanced, FAILED with 433, not sure."""
-    await bring_to_loaded(bench)
-    async with bench.session() as visit:
-        block = known((await status_of(visit)).left, "how many are left", "nil")
-        await bench.perform(AS_ONE)
-        await visit.complete_command(m.Dispense(bench.next_id(), 2), SHORT_LIMIT_S)
-        await bench.perform(EMPTY_SLOT)
-        command = await begin_command(visit, m.CountStub(bench.next_id()))
-        settled = expect_settled(
-            await visit.wait_settled(command, BLOCK_LIMIT_S), Outcome.FAILED, m.Reason.COUNTS_DISAGREE
-        )
-        await asyncio.sleep(QUIET_S)
-        expect_one_end(visit.events, command, m.Stub, settled)
-        reported = visit.events_of(m.Unbalanced)
-        expect(
-            reported == [m.Unbalanced(command, block, block - 1)], f"Unbalanced: {block} in, {block - 1} out", reported
-        )
-        status = await status_of(visit)
-        expect(status.state is m.State.HALTED and not status.counts_certain, "HALTED, not sure", status)
+    block = known((await status_of(visit)).left, "how many are left", "nil")
+    await bench.perform(AS_ONE)
+    await visit.complete_command(m.Dispense(bench.next_id(), 2), SHORT_LIMIT_S)
+    await bench.perform(EMPTY_SLOT)
+    command = await begin_command(visit, m.CountStub(bench.next_id()))
+    settled = expect_settled(await visit.wait_settled(command, BLOCK_LIMIT_S), Outcome.FAILED, m.Reason.COUNTS_DISAGREE)
+    await asyncio.sleep(QUIET_S)
+    expect_one_end(visit.events, command, m.Stub, settled)
+    reported = visit.events_of(m.Unbalanced)
+    expect(reported == [m.Unbalanced(command, block, block - 1)], f"Unbalanced: {block} in, {block - 1} out", reported)
+    status = await status_of(visit)
+    expect(status.state is m.State.HALTED and not status.counts_certain, "HALTED, not sure", status)
 
 
 # --- power ----------------------------------------------------------------------------------------------------------

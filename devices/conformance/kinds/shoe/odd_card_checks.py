@@ -20,6 +20,7 @@ from devices.shoe import messages as m
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
+    from devices.conformance.session import CheckSession
 
 FACE_UP: Final = ManualStep("turn the fourth card of the deck in the intake face up", ("face_up:depth=3",))
 COVER: Final = ManualStep("put a cover card under the third card of the deck in the intake", ("cover_card:depth=3",))
@@ -64,14 +65,12 @@ async def cover_card(bench: ConformanceBench) -> None:
         expect((stacked.count, stacked.left) == (STACK, left), f"{STACK} cards, and {left} left", stacked)
 
 
-@requirement(28, "What moves, and how it ends", needs_operator=True, needs=("SO-10",))
-async def drawn_by_hand(bench: ConformanceBench) -> None:
+@requirement(28, "What moves, and how it ends", needs_operator=True, needs=("SO-10",), at=bring_to_loaded)
+async def drawn_by_hand(bench: ConformanceBench, visit: CheckSession) -> None:
     """A card drawn by hand is reported by Drawn, not ordered; one fewer is left, one more is drawn."""
-    await bring_to_loaded(bench)
-    async with bench.session() as visit:
-        before = await status_of(visit)
-        left = known(before.left, "how many are left", before) - 1
-        await bench.perform(DRAW)
-        reported = await visit.wait_for_event(m.Drawn, bench.operator.effect_timeout_s)
-        expect(reported == m.Drawn(False, 0, 1, left), f"Drawn, not ordered, {left} left", reported)
-        expect_same_except(before, await status_of(visit), left=left, drawn=1)
+    before = await status_of(visit)
+    left = known(before.left, "how many are left", before) - 1
+    await bench.perform(DRAW)
+    reported = await visit.wait_for_event(m.Drawn, bench.operator.effect_timeout_s)
+    expect(reported == m.Drawn(False, 0, 1, left), f"Drawn, not ordered, {left} left", reported)
+    expect_same_except(before, await status_of(visit), left=left, drawn=1)

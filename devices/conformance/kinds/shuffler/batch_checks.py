@@ -24,6 +24,7 @@ from firmware_bridge.commands import Outcome
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
+    from devices.conformance.session import CheckSession
 
 requirement = partial(CHAPTER.requirement, capability=m.BATCH, needs_operator=True, needs=("SH-11",))
 # Cards that hide inside.
@@ -52,18 +53,16 @@ async def stayed_inside(bench: ConformanceBench) -> None:
         expect(unknown, "HALTED with 433, nil inside", status)
 
 
-@requirement(82, "A cycle")
-async def apart(bench: ConformanceBench) -> None:
+@requirement(82, "A cycle", at=bring_to_ready)
+async def apart(bench: ConformanceBench, visit: CheckSession) -> None:
     """With one batch behind the gate and another in the intake, no cycle starts: they are never mixed."""
-    await bring_to_ready(bench)
-    async with bench.session() as visit:
-        await bench.perform(OTHER_BATCH)
-        before = await status_of(visit)
-        if before.state is not m.State.READY or not before.cards_in_intake:
-            raise NotChecked("there is no second batch")
-        await expect_refused(visit, m.StartCycle(bench.next_id()), m.Reason.GATE_OCCUPIED, "with a batch in each")
-        await asyncio.sleep(QUIET_S)
-        expect(await status_of(visit) == before, repr(before), await status_of(visit))
-        await visit.complete_command(m.Eject(bench.next_id()), SHORT_LIMIT_S)
-        status = await status_of(visit)
-        expect(status.cards_in_intake and status.behind_gate == 0, "the other batch still in the intake", status)
+    await bench.perform(OTHER_BATCH)
+    before = await status_of(visit)
+    if before.state is not m.State.READY or not before.cards_in_intake:
+        raise NotChecked("there is no second batch")
+    await expect_refused(visit, m.StartCycle(bench.next_id()), m.Reason.GATE_OCCUPIED, "with a batch in each")
+    await asyncio.sleep(QUIET_S)
+    expect(await status_of(visit) == before, repr(before), await status_of(visit))
+    await visit.complete_command(m.Eject(bench.next_id()), SHORT_LIMIT_S)
+    status = await status_of(visit)
+    expect(status.cards_in_intake and status.behind_gate == 0, "the other batch still in the intake", status)

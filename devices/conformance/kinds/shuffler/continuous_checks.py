@@ -110,17 +110,15 @@ def _busy(motion: ContinuousMotion, *states: m.State) -> None:
 # --- when idle --------------------------------------------------------------------------------------------------------
 
 
-@requirement(84, WITHOUT)
-async def inventory(bench: ConformanceBench) -> None:
+@requirement(84, WITHOUT, at=bring_to_idle)
+async def inventory(_: ConformanceBench, visit: CheckSession) -> None:
     """GetStatus is answered by an Inventory, which agrees with the sensors."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
-        expect_path_clear(sensors.levels, PATH)
-        intake = sensors.levels[m.Sensor.INTAKE].blocked
-        expect(intake is status.cards_in_intake, "INTAKE to agree with the status", status)
-        for level in sensors.levels:
-            expect(level.blocked is (level.level < level.threshold), "blocked below its threshold", level)
+    status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
+    expect_path_clear(sensors.levels, PATH)
+    intake = sensors.levels[m.Sensor.INTAKE].blocked
+    expect(intake is status.cards_in_intake, "INTAKE to agree with the status", status)
+    for level in sensors.levels:
+        expect(level.blocked is (level.level < level.threshold), "blocked below its threshold", level)
 
 
 @requirement(85, WITHOUT)
@@ -240,16 +238,14 @@ async def dealt(bench: ConformanceBench) -> None:
         await visit.complete_command(m.Deliver(bench.next_id(), FEW), SHORT_LIMIT_S)
 
 
-@requirement(90, "States without cycles", needs=("SH-89",))
-async def chute_occupied(bench: ConformanceBench) -> None:
+@requirement(90, "States without cycles", needs=("SH-89",), at=dealt)
+async def chute_occupied(bench: ConformanceBench, visit: CheckSession) -> None:
     """With cards in the chute CountAll is refused with 438, and so is a delivery that does not fit."""
-    await dealt(bench)
-    async with bench.session() as visit:
-        before = await status_of(visit)
-        await expect_refused(visit, m.CountAll(bench.next_id()), m.Reason.CHUTE_OCCUPIED, "with cards in the chute")
-        order = m.Deliver(bench.next_id(), CHUTE_ROOM)
-        await expect_refused(visit, order, m.Reason.CHUTE_OCCUPIED, f"for {CHUTE_ROOM} more")
-        expect_same_except(before, await status_of(visit))
+    before = await status_of(visit)
+    await expect_refused(visit, m.CountAll(bench.next_id()), m.Reason.CHUTE_OCCUPIED, "with cards in the chute")
+    order = m.Deliver(bench.next_id(), CHUTE_ROOM)
+    await expect_refused(visit, order, m.Reason.CHUTE_OCCUPIED, f"for {CHUTE_ROOM} more")
+    expect_same_except(before, await status_of(visit))
 
 
 @requirement(91, "States without cycles", needs=("SH-89",))
@@ -267,89 +263,75 @@ async def restart(bench: ConformanceBench) -> None:
 # --- with an operator -------------------------------------------------------------------------------------------------
 
 
-@requirement(92, WITHOUT, needs_operator=True, needs=("SH-89",))
-async def drawn(bench: ConformanceBench) -> None:
+@requirement(92, WITHOUT, needs_operator=True, needs=("SH-89",), at=dealt)
+async def drawn(bench: ConformanceBench, visit: CheckSession) -> None:
     """Every drawn card is reported by Holds: one fewer in the chute, inside and outside unchanged."""
-    await dealt(bench)
-    async with bench.session() as visit:
-        before = await status_of(visit)
-        in_chute = known(before.in_chute, "what is in the chute", before)
-        await bench.perform(DRAW)
-        reported = await visit.wait_for_event(m.StoreChanged, bench.operator.effect_timeout_s)
-        expected = m.StoreChanged(before.inside, in_chute - 1, m.Reason.NONE)
-        expect(reported == expected, repr(expected), reported)
-        expect_same_except(before, await status_of(visit), in_chute=in_chute - 1)
+    before = await status_of(visit)
+    in_chute = known(before.in_chute, "what is in the chute", before)
+    await bench.perform(DRAW)
+    reported = await visit.wait_for_event(m.StoreChanged, bench.operator.effect_timeout_s)
+    expected = m.StoreChanged(before.inside, in_chute - 1, m.Reason.NONE)
+    expect(reported == expected, repr(expected), reported)
+    expect_same_except(before, await status_of(visit), in_chute=in_chute - 1)
 
 
-@requirement(93, WITHOUT, needs_operator=True, needs=("SH-92",))
-async def conserved(bench: ConformanceBench) -> None:
+@requirement(93, WITHOUT, needs_operator=True, needs=("SH-92",), at=dealt)
+async def conserved(bench: ConformanceBench, visit: CheckSession) -> None:
     """Inside and outside always add up to the set, when cards are drawn and when they come back."""
-    await dealt(bench)
-    async with bench.session() as visit:
-        whole = (await status_of(visit)).counted
-        for step in (DRAW_ALL, DISCARD):
-            await bench.perform(step)
-            await asyncio.sleep(QUIET_S)
-            status = await status_of(visit)
-            both = (status.inside or 0) + (status.outside or 0)
-            expect(both == whole and status.in_chute == 0, f"inside + outside = {whole}, chute empty", status)
-        await visit.complete_command(m.TakeIn(bench.next_id()), CYCLE_LIMIT_S)
+    whole = (await status_of(visit)).counted
+    for step in (DRAW_ALL, DISCARD):
+        await bench.perform(step)
+        await asyncio.sleep(QUIET_S)
         status = await status_of(visit)
-        expect((status.inside, status.outside, status.counted) == (whole, 0, whole), f"{whole} inside, 0 out", status)
+        both = (status.inside or 0) + (status.outside or 0)
+        expect(both == whole and status.in_chute == 0, f"inside + outside = {whole}, chute empty", status)
+    await visit.complete_command(m.TakeIn(bench.next_id()), CYCLE_LIMIT_S)
+    status = await status_of(visit)
+    expect((status.inside, status.outside, status.counted) == (whole, 0, whole), f"{whole} inside, 0 out", status)
 
 
-@requirement(94, WITHOUT, needs_operator=True, needs=("SH-92",))
-async def drawn_as_one(bench: ConformanceBench) -> None:
+@requirement(94, WITHOUT, needs_operator=True, needs=("SH-92",), at=dealt)
+async def drawn_as_one(bench: ConformanceBench, visit: CheckSession) -> None:
     """Two cards drawn as one are detected when the chute runs empty: Holds with 433."""
-    await dealt(bench)
-    async with bench.session() as visit:
-        await bench.perform(DRAW_PAIR)
-        await bench.perform(DRAW_ALL)
-        await visit.wait_until(
-            lambda event: isinstance(event, m.StoreChanged) and event.reason > 0, bench.operator.effect_timeout_s
-        )
-        reported = visit.events_of(m.StoreChanged)
-        expect(
-            [event.reason for event in reported if event.reason] == [m.Reason.COUNTS_DISAGREE], "433, once", reported
-        )
-        status = await status_of(visit)
-        expect((status.in_chute, status.reason) == (0, m.Reason.COUNTS_DISAGREE), "chute empty, 433", status)
+    await bench.perform(DRAW_PAIR)
+    await bench.perform(DRAW_ALL)
+    await visit.wait_until(
+        lambda event: isinstance(event, m.StoreChanged) and event.reason > 0, bench.operator.effect_timeout_s
+    )
+    reported = visit.events_of(m.StoreChanged)
+    expect([event.reason for event in reported if event.reason] == [m.Reason.COUNTS_DISAGREE], "433, once", reported)
+    status = await status_of(visit)
+    expect((status.in_chute, status.reason) == (0, m.Reason.COUNTS_DISAGREE), "chute empty, 433", status)
 
 
-@requirement(95, WITHOUT, needs_operator=True, needs=("SH-89",))
-async def one_too_many(bench: ConformanceBench) -> None:
+@requirement(95, WITHOUT, needs_operator=True, needs=("SH-89",), at=dealt)
+async def one_too_many(bench: ConformanceBench, visit: CheckSession) -> None:
     """More cards than were delivered cannot be of this set: Incomplete, FAILED with 433, HALTED, nil inside."""
-    await dealt(bench)
-    async with bench.session() as visit:
-        outside = known((await status_of(visit)).outside, "what is outside", "nil")
-        await bench.perform(STRANGE)
-        command = await begin_command(visit, m.TakeIn(bench.next_id()))
-        expect_settled(await visit.wait_settled(command, CYCLE_LIMIT_S), Outcome.FAILED, m.Reason.COUNTS_DISAGREE)
-        reported = visit.events_of(m.Incomplete)
-        expected = [m.Incomplete(command, outside + 1, outside)]
-        expect(reported == expected, f"{outside + 1} in, {outside} outside", reported)
-        status = await status_of(visit)
-        expect((status.state, status.inside, status.counted) == (m.State.HALTED, None, None), "HALTED, nil", status)
+    outside = known((await status_of(visit)).outside, "what is outside", "nil")
+    await bench.perform(STRANGE)
+    command = await begin_command(visit, m.TakeIn(bench.next_id()))
+    expect_settled(await visit.wait_settled(command, CYCLE_LIMIT_S), Outcome.FAILED, m.Reason.COUNTS_DISAGREE)
+    reported = visit.events_of(m.Incomplete)
+    expected = [m.Incomplete(command, outside + 1, outside)]
+    expect(reported == expected, f"{outside + 1} in, {outside} outside", reported)
+    status = await status_of(visit)
+    expect((status.state, status.inside, status.counted) == (m.State.HALTED, None, None), "HALTED, nil", status)
 
 
-@requirement(96, WITHOUT, needs_operator=True, needs=("SH-88",))
-async def door_on_the_store(bench: ConformanceBench) -> None:
+@requirement(96, WITHOUT, needs_operator=True, needs=("SH-88",), at=bring_to_counted)
+async def door_on_the_store(bench: ConformanceBench, visit: CheckSession) -> None:
     """Opening the door on the store is reported by Holds with 422; then nothing is delivered until a count agrees."""
-    await bring_to_counted(bench)
-    async with bench.session() as visit:
-        before = await status_of(visit)
-        await bench.perform(OPEN_DOOR)
-        reported = await visit.wait_for_event(m.StoreChanged, bench.operator.effect_timeout_s)
-        expect(
-            reported.inside is None and reported.reason is m.Reason.DOOR_OPEN, "Holds with nil inside and 422", reported
-        )
-        await bench.perform(CLOSE_DOOR)
-        status = await status_of(visit)
-        expect((status.inside, status.counted) == (None, None), "nil inside, nil counted", status)
-        await expect_refused(visit, m.Deliver(bench.next_id(), 1), m.Reason.NOT_COUNTED, "after the door was open")
-        await visit.complete_command(m.CountAll(bench.next_id()), COUNT_LIMIT_S)
-        status = await status_of(visit)
-        expect(status.inside == status.counted == before.counted, f"{before.counted} again", status)
+    before = await status_of(visit)
+    await bench.perform(OPEN_DOOR)
+    reported = await visit.wait_for_event(m.StoreChanged, bench.operator.effect_timeout_s)
+    expect(reported.inside is None and reported.reason is m.Reason.DOOR_OPEN, "Holds with nil inside and 422", reported)
+    await bench.perform(CLOSE_DOOR)
+    status = await status_of(visit)
+    expect((status.inside, status.counted) == (None, None), "nil inside, nil counted", status)
+    await expect_refused(visit, m.Deliver(bench.next_id(), 1), m.Reason.NOT_COUNTED, "after the door was open")
+    await visit.complete_command(m.CountAll(bench.next_id()), COUNT_LIMIT_S)
+    status = await status_of(visit)
+    expect(status.inside == status.counted == before.counted, f"{before.counted} again", status)
 
 
 async def _in_delivery(bench: ConformanceBench, visit: CheckSession) -> int:
@@ -358,20 +340,18 @@ async def _in_delivery(bench: ConformanceBench, visit: CheckSession) -> int:
     return command
 
 
-@requirement(97, "States without cycles", needs_operator=True, needs=("SH-89",))
-async def stop(bench: ConformanceBench) -> None:
+@requirement(97, "States without cycles", needs_operator=True, needs=("SH-89",), at=bring_to_counted)
+async def stop(bench: ConformanceBench, visit: CheckSession) -> None:
     """Stop in mid-delivery ends it in Stopped and FAILED with 434; HALTED, nil counted, and 423 to other commands."""
-    await bring_to_counted(bench)
-    async with bench.session() as visit:
-        command = await _in_delivery(bench, visit)
-        await visit.send_command(m.Stop(bench.next_id()))
-        expect_settled(await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.FAILED, m.Reason.STOPPED)
-        reported = visit.events_of(m.Stopped)
-        expect(len(reported) == 1 and reported[0].reason is m.Reason.STOPPED, "one Stopped with 434", reported)
-        status = await status_of(visit)
-        expect((status.state, status.counted) == (m.State.HALTED, None), "HALTED, nil counted", status)
-        for order in (m.TakeIn, m.CountAll, m.SelfTest):
-            await expect_refused(visit, order(bench.next_id()), m.Reason.NEEDS_CLEARING, "in HALTED")
+    command = await _in_delivery(bench, visit)
+    await visit.send_command(m.Stop(bench.next_id()))
+    expect_settled(await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.FAILED, m.Reason.STOPPED)
+    reported = visit.events_of(m.Stopped)
+    expect(len(reported) == 1 and reported[0].reason is m.Reason.STOPPED, "one Stopped with 434", reported)
+    status = await status_of(visit)
+    expect((status.state, status.counted) == (m.State.HALTED, None), "HALTED, nil counted", status)
+    for order in (m.TakeIn, m.CountAll, m.SelfTest):
+        await expect_refused(visit, order(bench.next_id()), m.Reason.NEEDS_CLEARING, "in HALTED")
 
 
 @requirement(98, "States without cycles", needs_operator=True, needs=("SH-89",))

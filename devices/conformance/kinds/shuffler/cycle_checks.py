@@ -201,15 +201,13 @@ async def no_findings(bench: ConformanceBench) -> None:
 # --- with an operator: a second deck in the intake ------------------------------------------------------------------
 
 
-@cycling(30, "A cycle", needs_operator=True)
-async def intake_reported(bench: ConformanceBench) -> None:
+@cycling(30, "A cycle", needs_operator=True, at=bring_to_empty)
+async def intake_reported(bench: ConformanceBench, visit: CheckSession) -> None:
     """When cards are put into the intake, Intake is sent and the status shows them."""
-    await bring_to_empty(bench)
-    async with bench.session() as visit:
-        await bench.perform(RELOAD)
-        reported = await visit.wait_for_event(m.Intake, bench.operator.effect_timeout_s)
-        expect(reported.cards, "Intake with cards", reported)
-        expect((await status_of(visit)).cards_in_intake, "cards in the intake", await status_of(visit))
+    await bench.perform(RELOAD)
+    reported = await visit.wait_for_event(m.Intake, bench.operator.effect_timeout_s)
+    expect(reported.cards, "Intake with cards", reported)
+    expect((await status_of(visit)).cards_in_intake, "cards in the intake", await status_of(visit))
 
 
 @cycling(31, "A cycle", needs_operator=True, needs=("SH-11",))

@@ -38,6 +38,7 @@ from firmware_bridge.commands import Accepted, Outcome, Settled
 
 if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
+    from devices.conformance.session import CheckSession
 
 requirement = partial(cycling, needs_operator=True)
 NOT_CLEARING = [name for name in COMMANDS if name != "ClearJam"]
@@ -53,15 +54,13 @@ async def door(bench: ConformanceBench) -> None:
     await check_door(bench, m)
 
 
-@requirement(41, "States")
-async def door_open(bench: ConformanceBench) -> None:
+@requirement(41, "States", at=bring_to_idle)
+async def door_open(bench: ConformanceBench, visit: CheckSession) -> None:
     """With the door open every motion is refused with 422."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        await bench.perform(OPEN_DOOR)
-        replies = await try_commands(visit, bench, COMMANDS)
-        await bench.perform(CLOSE_DOOR)
-        expect_all_refused(replies, m.Reason.DOOR_OPEN, "with the door open")
+    await bench.perform(OPEN_DOOR)
+    replies = await try_commands(visit, bench, COMMANDS)
+    await bench.perform(CLOSE_DOOR)
+    expect_all_refused(replies, m.Reason.DOOR_OPEN, "with the door open")
 
 
 # --- stopped in mid-cycle -------------------------------------------------------------------------------------------
@@ -204,46 +203,42 @@ async def edge_log(bench: ConformanceBench) -> None:
 # --- the door in mid-cycle, and doubt -------------------------------------------------------------------------------
 
 
-@requirement(47, "A cycle", needs=("SH-10",))
-async def door_in_cycle(bench: ConformanceBench) -> None:
+@requirement(47, "A cycle", needs=("SH-10",), at=bring_to_loaded)
+async def door_in_cycle(bench: ConformanceBench, visit: CheckSession) -> None:
     """Opening the door in mid-cycle stops it: Door, Stopped with 422, Settled FAILED with 422, HALTED."""
-    await bring_to_loaded(bench)
-    async with bench.session() as visit:
-        command = await begin_cycle(bench, visit)
-        await bench.request_now(OPEN_DOOR)
-        settled = await visit.wait_settled(command, bench.operator.effect_timeout_s)
-        await asyncio.sleep(QUIET_S)
-        status, replies = await status_of(visit), await try_commands(visit, bench, COMMANDS)
-        await bench.perform(CLOSE_DOOR)
-        expect_settled(settled, Outcome.FAILED, m.Reason.DOOR_OPEN)
-        ended: m.Stopped = expect_one_end(visit.events, command, m.Stopped, settled)
-        expect(ended.reason is m.Reason.DOOR_OPEN, "reason 422", ended)
-        expect(m.Door(True) in visit.events, "Door", visit.events)
-        expect((status.state, status.inside) == (m.State.HALTED, None), "HALTED, and nil inside", status)
-        expect_all_refused(replies, m.Reason.DOOR_OPEN, "in HALTED with the door open")
+    command = await begin_cycle(bench, visit)
+    await bench.request_now(OPEN_DOOR)
+    settled = await visit.wait_settled(command, bench.operator.effect_timeout_s)
+    await asyncio.sleep(QUIET_S)
+    status, replies = await status_of(visit), await try_commands(visit, bench, COMMANDS)
+    await bench.perform(CLOSE_DOOR)
+    expect_settled(settled, Outcome.FAILED, m.Reason.DOOR_OPEN)
+    ended: m.Stopped = expect_one_end(visit.events, command, m.Stopped, settled)
+    expect(ended.reason is m.Reason.DOOR_OPEN, "reason 422", ended)
+    expect(m.Door(True) in visit.events, "Door", visit.events)
+    expect((status.state, status.inside) == (m.State.HALTED, None), "HALTED, and nil inside", status)
+    expect_all_refused(replies, m.Reason.DOOR_OPEN, "in HALTED with the door open")
 
 
-@requirement(48, "Counting", needs=("SH-47",))
-async def doubt(bench: ConformanceBench) -> None:
+@requirement(48, "Counting", needs=("SH-47",), at=bring_to_loaded)
+async def doubt(bench: ConformanceBench, visit: CheckSession) -> None:
     """After the door was open in mid-cycle, only a look inside and then a passed self-test make the count known."""
-    await bring_to_loaded(bench)
-    async with bench.session() as visit:
-        command = await begin_cycle(bench, visit)
-        await bench.request_now(OPEN_DOOR)
-        await visit.wait_settled(command, bench.operator.effect_timeout_s)
-        await bench.perform(CLEAR_PATH)
-        if (await status_of(visit)).door_open:
-            await bench.perform(CLOSE_DOOR)
-        await visit.complete_command(m.ClearJam(bench.next_id()), CYCLE_LIMIT_S)
-        if (await status_of(visit)).state is m.State.READY:
-            await visit.complete_command(m.Eject(bench.next_id()), SHORT_LIMIT_S)
-        for what in ("emptying", "a self-test without a look inside"):
-            status = await status_of(visit)
-            expect(status.inside is None, f"nil inside after {what}", status)
-            await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
+    command = await begin_cycle(bench, visit)
+    await bench.request_now(OPEN_DOOR)
+    await visit.wait_settled(command, bench.operator.effect_timeout_s)
+    await bench.perform(CLEAR_PATH)
+    if (await status_of(visit)).door_open:
+        await bench.perform(CLOSE_DOOR)
+    await visit.complete_command(m.ClearJam(bench.next_id()), CYCLE_LIMIT_S)
+    if (await status_of(visit)).state is m.State.READY:
+        await visit.complete_command(m.Eject(bench.next_id()), SHORT_LIMIT_S)
+    for what in ("emptying", "a self-test without a look inside"):
         status = await status_of(visit)
-        expect(status.inside is None, "nil inside after a self-test without a look inside", status)
-        await bench.perform(LOOK_INSIDE)
+        expect(status.inside is None, f"nil inside after {what}", status)
         await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
-        status = await status_of(visit)
-        expect(status.inside == 0, "0 inside after a look and a self-test", status)
+    status = await status_of(visit)
+    expect(status.inside is None, "nil inside after a self-test without a look inside", status)
+    await bench.perform(LOOK_INSIDE)
+    await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
+    status = await status_of(visit)
+    expect(status.inside == 0, "0 inside after a look and a self-test", status)

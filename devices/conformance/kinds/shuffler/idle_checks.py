@@ -45,20 +45,16 @@ async def _consistent(visit: CheckSession) -> None:
     expect(gate is (status.state is m.State.READY), "cards behind the gate in READY, and in no other state", status)
 
 
-@cycling(1, "The card path")
-async def consistent(bench: ConformanceBench) -> None:
+@cycling(1, "The card path", at=bring_to_idle)
+async def consistent(_: ConformanceBench, visit: CheckSession) -> None:
     """When it is idle, its status and its sensors agree."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        await _consistent(visit)
+    await _consistent(visit)
 
 
-@cycling(2, "States")
-async def nothing_to_eject(bench: ConformanceBench) -> None:
+@cycling(2, "States", at=bring_to_idle)
+async def nothing_to_eject(bench: ConformanceBench, visit: CheckSession) -> None:
     """With nothing behind the gate Eject is refused with 424."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        await expect_refused(visit, m.Eject(bench.next_id()), m.Reason.NOTHING_TO_EJECT, "in IDLE")
+    await expect_refused(visit, m.Eject(bench.next_id()), m.Reason.NOTHING_TO_EJECT, "in IDLE")
 
 
 @cycling(3, "States")
@@ -68,14 +64,12 @@ async def stop_at_rest(bench: ConformanceBench) -> None:
     await check_stop_at_rest(bench, m)
 
 
-@cycling(4, "States")
-async def self_test(bench: ConformanceBench) -> None:
+@cycling(4, "States", at=bring_to_idle)
+async def self_test(bench: ConformanceBench, visit: CheckSession) -> None:
     """A self-test ends in SelfTested and then Settled, DONE only if every sensor and motor passed."""
-    await bring_to_idle(bench)
-    async with bench.session() as visit:
-        tested, settled = await run_self_test(bench, visit, m)
-        expect_test_result(m, settled, passed=not tested.bad_sensors and not tested.bad_motors)
-        expect((await status_of(visit)).state is m.State.IDLE, "IDLE again", await status_of(visit))
+    tested, settled = await run_self_test(bench, visit, m)
+    expect_test_result(m, settled, passed=not tested.bad_sensors and not tested.bad_motors)
+    expect((await status_of(visit)).state is m.State.IDLE, "IDLE again", await status_of(visit))
 
 
 @cycling(8, "One motor", capability=m.JOGS)
@@ -85,13 +79,11 @@ async def jog(bench: ConformanceBench) -> None:
     await check_jog_in_place(bench, m)
 
 
-@cycling(9, "One motor", capability=m.JOGS, needs_operator=True)
-async def jog_in_reach(bench: ConformanceBench) -> None:
+@cycling(9, "One motor", capability=m.JOGS, needs_operator=True, at=bring_to_loaded)
+async def jog_in_reach(bench: ConformanceBench, visit: CheckSession) -> None:
     """While cards are in the intake, the feed motor is not jogged: 445."""
-    await bring_to_loaded(bench)
-    async with bench.session() as visit:
-        jog_in = m.Jog(bench.next_id(), m.Motor.FEED, False)
-        await expect_refused(visit, jog_in, m.Reason.CARDS_IN_REACH, "with cards in the intake")
+    jog_in = m.Jog(bench.next_id(), m.Motor.FEED, False)
+    await expect_refused(visit, jog_in, m.Reason.CARDS_IN_REACH, "with cards in the intake")
 
 
 @cycling(5, "States")
@@ -130,24 +122,20 @@ async def restart(bench: ConformanceBench) -> None:
 # --- with a deck behind the gate ------------------------------------------------------------------------------------
 
 
-@cycling(20, "States", needs=("SH-11",))
-async def gate_occupied(bench: ConformanceBench) -> None:
+@cycling(20, "States", needs=("SH-11",), at=bring_to_ready)
+async def gate_occupied(bench: ConformanceBench, visit: CheckSession) -> None:
     """With cards behind the gate StartCycle is refused with 425."""
-    await bring_to_ready(bench)
-    async with bench.session() as visit:
-        await _consistent(visit)
-        await expect_refused(visit, m.StartCycle(bench.next_id()), m.Reason.GATE_OCCUPIED, "in READY")
+    await _consistent(visit)
+    await expect_refused(visit, m.StartCycle(bench.next_id()), m.Reason.GATE_OCCUPIED, "in READY")
 
 
-@cycling(21, "States", needs=("SH-11",))
-async def test_in_ready(bench: ConformanceBench) -> None:
+@cycling(21, "States", needs=("SH-11",), at=bring_to_ready)
+async def test_in_ready(bench: ConformanceBench, visit: CheckSession) -> None:
     """In READY a self-test and SetMode are not refused, and it is READY again with the same cards."""
-    await bring_to_ready(bench)
-    async with bench.session() as visit:
-        before = await status_of(visit)
-        await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
-        await visit.complete_command(m.SetMode(bench.next_id(), m.Mode.SHUFFLE), SHORT_LIMIT_S)
-        expect_same_except(before, await status_of(visit), mode=m.Mode.SHUFFLE)
+    before = await status_of(visit)
+    await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
+    await visit.complete_command(m.SetMode(bench.next_id(), m.Mode.SHUFFLE), SHORT_LIMIT_S)
+    expect_same_except(before, await status_of(visit), mode=m.Mode.SHUFFLE)
 
 
 @cycling(22, "States", needs=("SH-11",))
@@ -169,26 +157,22 @@ async def restart_ready(bench: ConformanceBench) -> None:
         expect_same_except(before, await status_of(visit), behind_gate=None, mode=m.Mode.SHUFFLE)
 
 
-@cycling(24, "A cycle", needs=("SH-11",))
-async def eject(bench: ConformanceBench) -> None:
+@cycling(24, "A cycle", needs=("SH-11",), at=bring_to_ready)
+async def eject(bench: ConformanceBench, visit: CheckSession) -> None:
     """Eject opens the gate: Accepted, then Settled DONE, IDLE, and nothing behind the gate."""
-    await bring_to_ready(bench)
-    async with bench.session() as visit:
-        before = await status_of(visit)
-        command = await begin_command(visit, m.Eject(bench.next_id()))
-        expect_settled(await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.DONE, m.Reason.NONE)
-        expect_same_except(before, await status_of(visit), state=m.State.IDLE, behind_gate=0)
-        expect(
-            len(visit.events_about(command)) == 1,
-            "one Settled and no other event about it",
-            visit.events_about(command),
-        )
-        await _consistent(visit)
+    before = await status_of(visit)
+    command = await begin_command(visit, m.Eject(bench.next_id()))
+    expect_settled(await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.DONE, m.Reason.NONE)
+    expect_same_except(before, await status_of(visit), state=m.State.IDLE, behind_gate=0)
+    expect(
+        len(visit.events_about(command)) == 1,
+        "one Settled and no other event about it",
+        visit.events_about(command),
+    )
+    await _consistent(visit)
 
 
-@cycling(25, "States", needs=("SH-11",))
-async def nothing_loaded(bench: ConformanceBench) -> None:
+@cycling(25, "States", needs=("SH-11",), at=bring_to_empty)
+async def nothing_loaded(bench: ConformanceBench, visit: CheckSession) -> None:
     """Without cards in the intake StartCycle is refused with 421."""
-    await bring_to_empty(bench)
-    async with bench.session() as visit:
-        await expect_refused(visit, m.StartCycle(bench.next_id()), m.Reason.NOTHING_LOADED, "with an empty intake")
+    await expect_refused(visit, m.StartCycle(bench.next_id()), m.Reason.NOTHING_LOADED, "with an empty intake")

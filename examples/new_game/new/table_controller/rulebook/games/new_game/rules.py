@@ -1,0 +1,19 @@
+"""What the rulebook needs to know of High Card."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from table_controller.rulebook.game_rules import GameRules
+from table_controller.rulebook.games.new_game import hands
+from table_controller.rulebook.games.new_game.settlement import settle
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def _describe(cards: Sequence[int]) -> str:
+    return f"value {hands.value(cards)}"
+
+
+RULES: Final = GameRules(settle=settle, describe=_describe, alone=("lucky_card",))
