@@ -37,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--step",
         metavar="STEP",
-        help="complete a step at a running box: begin, leave, clear, path_empty, sensor_test, motor_jog, count, return; "
-        "the other steps complete when the machine does them",
+        help="complete a step at a running box: begin, leave, clear, path_empty, sensor_test, motor_jog, count, "
+        "return; the other steps complete when the machine does them",
     )
     parser.add_argument(
         "--order",
