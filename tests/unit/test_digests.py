@@ -1,4 +1,4 @@
-"""Soak and incidents journal the same as before the renames: compared by digests without names."""
+"""Soak and incidents journal the same as when the digests were recorded; names do not count."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tools import digests
 from tools.digests import Canonical, differences
 
 
-def test_soak_and_incidents_journal_the_same_as_the_second_edition() -> None:
+def test_soak_and_incidents_journal_the_same_as_recorded() -> None:
     assert differences(json.loads(digests.FILE.read_text("utf-8")), digests.measured()) == []
 
 
