@@ -53,9 +53,8 @@ async def handle_request(box: Box, request: r.Request, signers: Signers) -> Dura
             await returns.wait_until_written()  # the client may read the file of the report next
             return returns.progress(request.fault_report)
         case r.ReturnStepRequest():
-            who = signers.first()
             return await _fault_reports(box).returns.complete_step(
-                request.fault_report, request.step, who.event_person, who.person.casefold(), request.cards
+                request.fault_report, request.step, signers.first().event_person, request.cards
             )
         case r.EnrollRequest():
             who, second = _two(request, signers)

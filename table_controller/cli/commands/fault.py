@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from table_controller.access.control_client import BlockingClient
     from table_controller.diagnosis.fault_report import FaultReport
     from table_controller.diagnosis.findings import Diagnosis
-    from table_controller.diagnosis.return_steps import ReturnEvent
+    from table_controller.table.return_progress import ReturnDecision
 
 HELP = "diagnose a fault from its report: rule, place, cards, causes, steps of the return to service (also: jam)"
 EXAMPLE = "pitbox fault 12 --folder /var/lib/pitbox/fault-reports"
@@ -171,7 +171,7 @@ def _json(report: FaultReport, diagnosis: Diagnosis) -> int:
     return OK
 
 
-def _print(report: FaultReport, diagnosis: Diagnosis, steps: list[ReturnEvent]) -> None:
+def _print(report: FaultReport, diagnosis: Diagnosis, steps: list[ReturnDecision]) -> None:
     from table_controller.cli.render import fault_text as text
     from table_controller.cli.render.screen import Screen
 
