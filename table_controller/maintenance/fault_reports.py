@@ -134,7 +134,8 @@ class FaultReports:
         for number in reversed(self._pinned.get(name, ())):
             with suppress(BadFaultReport):
                 report = files.read(self.store.folder, number)
-                if recording.fault_report == number or recording.at_ns == report.at_ns:
+                same = recording.at_ns == report.at_ns if recording.at_ns else recording.fault_report == number
+                if same:
                     return report
         return None
 

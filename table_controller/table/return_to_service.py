@@ -11,7 +11,7 @@ from devices.service import IN_SERVICE
 from table_controller.table import events as ev
 from table_controller.table import return_progress as rp
 from table_controller.table.decisions import DenialReason, TestModeChanged
-from table_controller.table.return_steps import DeckCounted, Returned, ReturnStep, SensorsRead
+from table_controller.table.return_steps import DeckCounted, FaultedAgain, Returned, ReturnStep, SensorsRead
 from table_controller.table.view import slot_label
 
 if TYPE_CHECKING:
@@ -51,10 +51,19 @@ def ignores(state: TableState, event: ev.Event) -> bool:
 
 
 def on_machine_halted(c: Context, event: ev.MachineHalted) -> None:
-    """Keep the machine out of service while its fault is being recorded. An open procedure or test continues."""
+    """Keep the machine out of service while its fault is being recorded.
+
+    The procedure of a machine fault, or a test, continues. That of an interruption does not: this may be a fault.
+    """
     slot = c.state.slots[event.slot]
+    before = 0
+    if isinstance(slot.return_procedure, rp.ReturnProgress) and not slot.return_procedure.began.service:
+        before = slot.return_procedure.fault_report
+        began_by = slot.return_procedure.began.by
+        c.out += rp.apply_evidence(slot.return_procedure, FaultedAgain(event.what), began_by)[1]
+        slot.return_procedure = None
     if slot.return_procedure is None:
-        slot.return_procedure = rp.FaultRecording(event.what, event.at_ns)
+        slot.return_procedure = rp.FaultRecording(event.what, event.at_ns, before)
 
 
 def on_fault(c: Context, name: str) -> None:
@@ -77,7 +86,7 @@ def on_fault_diagnosed(c: Context, event: ev.FaultDiagnosed) -> None:
                 c.out.append(TestModeChanged(event.slot, testing=False, mode=recording.mode))
             _begin(c, event.slot, event.fault_report, "", event.requires)
         return
-    begun_before = isinstance(recording, rp.FaultRecording) and recording.fault_report == event.fault_report
+    begun_before = isinstance(recording, rp.FaultRecording) and recording.fault_report != 0
     if event.requires.service and event.what == PATH_BLOCKED and (slot.state == IN_SERVICE or slot.is_testing):
         on_fault(c, event.slot)  # it only refused a command, but what blocks its path is no card
         c.fire_slot(event.slot, "fault")

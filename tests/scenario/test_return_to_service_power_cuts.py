@@ -8,13 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from devices.shuffler.messages import Mode
 from firmware_bridge.errors import PitboxError
 from simulators.casino.disk import DiskWriter, PowerCut
+from simulators.world.table import TRAY
+from table_controller.diagnosis import fault_report_store as files
 from table_controller.table import events as ev
 from table_controller.table.decisions import StateChanged
 from tests.support.box import boxes
 from tests.support.box.power_cuts import steps
-from tests.support.box.return_to_service import SLOT, running, shuffler_of, start
+from tests.support.box.return_to_service import (
+    SLOT,
+    complete_return,
+    fault,
+    order_device,
+    return_step,
+    running,
+    shuffler_of,
+    start,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,3 +84,45 @@ async def test_a_fault_while_the_box_stops_requires_its_steps_after_the_start(tm
         slot = bench.box.running_controller().table.state.slots[SLOT]
         assert slot.state == "faulted"
         assert slot.return_procedure is not None
+
+
+@pytest.mark.parametrize("after", range(1, 9))
+async def test_a_machine_whose_test_ended_on_disk_has_its_former_mode_wherever_power_was_cut(
+    tmp_path: Path, after: int
+) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("T1")
+        machine: Any = bench.machines[SLOT]
+        machine.world.move_all(machine.mechanics.intake, TRAY)
+        machine.firmware.hands_moved()
+        assert await order_device(talk, "begin_test") is None
+        await order_device(talk, "set_mode", mode="sort")
+        assert machine.firmware.mode is Mode.SORT
+        bench.disk.on_cut = bench.box.lose_power
+        bench.disk.cut_at = bench.disk.points + after
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(5):
+                await order_device(talk, "leave_test")
+        bench.disk.on_cut = None
+        with contextlib.suppress(PowerCut):
+            await bench.box.stop()
+        bench.disk.cut_at = None
+        await start(bench, tmp_path)
+        slot = bench.box.running_controller().table.state.slots[SLOT]
+        assert slot.is_testing or machine.firmware.mode is Mode.SHUFFLE
+
+
+async def test_lines_that_a_full_disk_refused_are_written_once_it_has_room(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("T1")
+        await fault(bench, "dust:sensor=lift,percent=70")
+        path = tmp_path / "fault-reports" / "000001.steps"
+        kept = path.read_bytes()
+        path.unlink()
+        path.mkdir()  # nothing can be written to it
+        await complete_return(bench, talk, until="path_empty")
+        path.rmdir()
+        path.write_bytes(kept)
+        await return_step(talk, "path_empty", by="T1")
+        names = [type(step).__name__ for step in files.steps_of(path.parent, 1)]
+        assert names == ["ReturnBegan", "TechnicianAssigned", *["EvidenceShown"] * 2, *["StepCompleted"] * 2]
