@@ -444,7 +444,7 @@ def _lacking(progress: ReturnProgress, step: ReturnStep, shown: Evidence) -> str
         case ReturnStep.RETURN, Returned():
             if shown.role != RETURNING_ROLE:
                 return f"a {RETURNING_ROLE} returns it to service, not a {shown.role}"
-            same = shown.by in (*progress.people, progress.began.by)
+            same = shown.by.casefold() in {by.casefold() for by in (*progress.people, progress.began.by)}
             return f"{shown.by} has worked on it; a second person must sign" if same else None
         case _:
             return f"it needs {required_evidence(progress, step)}"

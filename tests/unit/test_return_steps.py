@@ -182,6 +182,14 @@ def test_a_person_who_took_part_cannot_be_the_second_person() -> None:
     assert st.replay(events) is not None
 
 
+def test_a_person_is_the_same_person_in_steps_that_earlier_versions_recorded_with_capitals() -> None:
+    procedure, events = begun()
+    procedure, taken = st.assign_technician(procedure, "Ann Smith")
+    procedure = go(procedure, [*events, *taken], *st.SERVICE_STEPS[:-1])
+    with pytest.raises(StepRefused, match="second person"):
+        st.complete_step(procedure, st.ReturnStep.RETURN, st.Returned("ann smith", "floorperson"), "ann smith")
+
+
 def test_a_new_fault_restarts_the_steps_and_an_open_door_undoes_the_steps_it_can_disturb() -> None:
     procedure, events = way_of()
     procedure = go(procedure, events, *st.SERVICE_STEPS[:5])
