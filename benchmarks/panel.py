@@ -19,8 +19,9 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from benchmarks.link import remote_device
-from benchmarks.press import GAME, WholeService, at_sensors, box, free_port
+from benchmarks.press import GAME, WholeService, at_sensors, box
 from benchmarks.rows import arguments, print_at_most, print_table
+from simulators.casino.broker import free_port
 from simulators.casino.remote_table import RemoteTable
 from simulators.casino.table_layout import BENCH_PIN
 

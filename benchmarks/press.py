@@ -10,7 +10,6 @@ read, the sixth latch decided, and the press on disk.
 from __future__ import annotations
 
 import asyncio
-import socket
 import sys
 import time
 from contextlib import ExitStack, suppress
@@ -27,6 +26,7 @@ from benchmarks.remote_devices import seat_ports, sensor_keys
 from benchmarks.rows import BenchmarkRow, arguments, print_at_most, print_table
 from firmware_bridge.keys import save_key
 from simulators.casino.box_process import BoxProcess
+from simulators.casino.broker import free_port
 from simulators.casino.remote_table import RemoteTable
 from simulators.casino.table_layout import BENCH_PIN
 from table_controller.access.control_client import BoxClient
@@ -153,14 +153,6 @@ async def _connected(path: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWr
 def box(kind: str, path: Path) -> BoxProcess:
     """Start a box in its own process; it ends with the `with` block."""
     return BoxProcess(path, command=(sys.executable, "-m", "benchmarks.remote_box", kind))
-
-
-def free_port() -> int:
-    """Return a free port of this computer."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        number: int = free.getsockname()[1]
-    return number
 
 
 def at_sensors(config: Path, folder: Path) -> None:

@@ -18,8 +18,9 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from benchmarks.press import GAME, free_port
+from benchmarks.press import GAME
 from simulators.casino.box_process import BoxProcess
+from simulators.casino.broker import free_port
 from simulators.casino.remote_table import RemoteTable
 
 STARTS: Final = 5

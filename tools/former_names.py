@@ -33,7 +33,10 @@ ROOT: Final = Path(__file__).parent.parent
 TABLE: Final = ROOT / "table_controller" / "journal" / "former_names.toml"
 COPY: Final = ROOT / "tools" / "export_checks" / "former_names.toml"
 # What each version's files hold.
-SHAPES: Final = {1: ROOT / "tests" / "fixtures" / "second_edition" / "shapes.json"}
+SHAPES: Final = {
+    1: ROOT / "tests" / "fixtures" / "second_edition" / "shapes.json",
+    2: ROOT / "tests" / "fixtures" / "third_edition" / "shapes.json",
+}
 
 _NAME: Final = re.compile(r"name (?P<path>\S+)\.py: (?P<type>\w+)(\.(?P<field>\w+))? -> (?P<new>\w+)\s*(#.*)?\Z")
 _VALUE: Final = re.compile(

@@ -15,13 +15,13 @@ from msgspec import inspect as mi
 from table_controller.access import people_file
 from table_controller.diagnosis.drift import Wear
 from table_controller.diagnosis.fault_report import FaultReport
-from table_controller.diagnosis.return_steps import ReturnEvent
 from table_controller.journal import records as rec
 from table_controller.journal import segment, store, takeover
 from table_controller.journal.former_names import FAULT_REPORTS, RECORDS
 from table_controller.journal.recovery import Snapshot
 from table_controller.table.decisions import Decision
 from table_controller.table.events import Event
+from table_controller.table.return_progress import ReturnDecision
 from table_controller.table.state import TableState
 from table_controller.uplink import cursor
 
@@ -42,7 +42,7 @@ ROOTS: Final[Mapping[str, Mapping[str, Any]]] = {
         "snapshot": Snapshot,
         "state": TableState,
     },
-    FAULT_REPORTS: {"report": FaultReport, "step": ReturnEvent},
+    FAULT_REPORTS: {"report": FaultReport, "step": ReturnDecision},
     UNVERSIONED: {
         "genesis": store.GenesisRecord,
         "start": store.StartRecord,

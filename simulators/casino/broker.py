@@ -39,6 +39,13 @@ def unreachable_reason(broker: tuple[str, int]) -> str | None:
         return f"{why.code} {why}; the table plays anyway and publishes once the broker answers"
 
 
+def free_port() -> int:
+    """Return a free port of loopback."""
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        return int(probe.getsockname()[1])
+
+
 @contextmanager
 def run_broker(folder: Path) -> Iterator[tuple[str, int]]:
     """Run a broker as long as the block; ConfigurationError names the package to install."""
@@ -47,9 +54,7 @@ def run_broker(folder: Path) -> Iterator[tuple[str, int]]:
         raise ConfigurationError(
             "--mqtt needs a broker: sudo apt-get install -y mosquitto, or name one: --mqtt HOST:PORT"
         )
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        port = int(probe.getsockname()[1])
+    port = free_port()
     config, log_file = folder / "mosquitto.conf", folder / "mosquitto.log"
     config.write_text(f"user root\nlistener {port} {LOOPBACK}\nallow_anonymous true\n", "ascii")
     with log_file.open("wb") as log:

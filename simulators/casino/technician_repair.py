@@ -36,11 +36,11 @@ class TechnicianRepair:
             procedure = self._casino.controller.table.state.slots[self._slot].return_procedure
             if procedure is None or self._casino.is_box_down:
                 break
-            await getattr(self, f"_{procedure.step.partition(':')[0]}")(procedure.fault_report)
+            await getattr(self, f"_{procedure.next_text.partition(':')[0]}")(procedure.fault_report)
             await self._casino.wait(_PACE)
         self._put_away()
 
-    async def _dossier(self, _: int) -> None:
+    async def _report(self, _: int) -> None:
         """Wait: the box is still writing the fault report."""
 
     async def _begin(self, report: int) -> None:

@@ -17,10 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from msgspec.structs import replace as struct_replace
 
-from devices.driver_events import LinkDown, LinkUp, OutcomeLost, Reported
 from devices.kinds import DriverEvent, kind_named
 from devices.service import ABSENT
-from firmware_bridge.commands import Settled
 from firmware_bridge.errors import (
     BoxLocked,
     CopyTakenOver,
@@ -50,7 +48,7 @@ from table_controller.journal.versions import digests_of
 from table_controller.maintenance import key_files
 from table_controller.maintenance.enrollment import check_enrolled
 from table_controller.maintenance.frame_monitor import FrameMonitor
-from table_controller.maintenance.test_mode import TestMode
+from table_controller.maintenance.test_mode import TestModes
 from table_controller.picture.pictures import Pictures
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
@@ -84,8 +82,6 @@ T = TypeVar("T")
 STOP_TIMEOUT_S: Final = 1.0
 # A table counts as played if a round moved within this time (s): longer than any step of a round.
 RECENT_ROUND_S: Final = 600.0
-# The table receives these events of a machine in test mode too: its link, its report, the results of commands.
-_IN_TEST_MODE_TOO: Final = (LinkUp, LinkDown, Reported, OutcomeLost, Settled)
 
 
 class Box:
@@ -120,7 +116,6 @@ class Box:
         self.copier: Copier | None = None
         self.fault_reports: FaultReports | None = None
         self.wear: WearStore | None = None
-        self.testing: dict[str, int] = {}  # slots in test mode -> fault report (0: none); the table ignores their cards
         self.slots: dict[str, AnySlot] = {}
         self.frame_monitors: dict[str, FrameMonitor] = {}
         self.checks: list[tuple[str, str]] = []  # results of the self-check, for people
@@ -136,7 +131,7 @@ class Box:
             () if plan.former_revocation_list is None else key_files.read_former_list(plan.former_revocation_list)
         )
         self.on_device_event: list[Callable[[str, DriverEvent], None]] = []
-        self.test_mode = TestMode(self)
+        self.test_mode = TestModes(self)
         self.pictures = Pictures(self)
         self.on_halted: list[Callable[[PitboxError], None]] = []
         self.on_replayed: Callable[[int], None] = lambda _: None  # called with the number of each replayed record
@@ -145,7 +140,7 @@ class Box:
         self.digests = digests_of(plan.edition, plan.submission, kinds)
         self._kinds = kinds
         self._snapshot_every = snapshot_every
-        self._joined: list[MeterSigns | Keypad] = []
+        self._joined: list[MeterSigns | Keypad | TestModes] = []
         self.meter_signs: MeterSigns | None = None  # keeps the meter signs up to date
         self._round_moved = -inf  # when a round last moved (loop time, s)
         self._damage = ""  # the last known damage of the second copy
@@ -282,7 +277,8 @@ class Box:
         self.meter_signs = sign = MeterSigns(controller, self.slots, fresh)
         keypad = Keypad(controller, self.slots, self.dealer, fresh)
         self.on_device_event += [sign.handle_device_event, keypad.handle_device_event]
-        self._joined = [sign, keypad]
+        controller.followers.append(self.test_mode.on_step)
+        self._joined = [sign, keypad, self.test_mode]
 
     def _lock(self, cause: JournalError) -> None:
         """Continue in safe mode and show the cause."""
@@ -301,8 +297,7 @@ class Box:
         def handle(event: DriverEvent) -> None:
             if not self._has_power:
                 return
-            if place.name not in self.testing or isinstance(event, _IN_TEST_MODE_TOO):
-                submit(event)
+            submit(event)
             for handler in self.on_device_event:
                 handler(place.name, event)
 
@@ -460,6 +455,7 @@ class Box:
             self.controller.stop()
             await self._until_still(self.controller)
             self.controller.snapshot_if_idle()
+            self.controller.abandon()  # an upgrade begins from the snapshot, so no step may follow it
         if self.escalation is not None:
             self.escalation.close()
         for joined in self._joined:

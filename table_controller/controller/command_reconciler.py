@@ -44,10 +44,7 @@ class CommandReconciler:
             return False
         state = self._table.state
         known = state.slots[slot.name]
-        tested = (
-            known.return_procedure is not None and known.return_procedure.testing
-        )  # its reports do not count for the table
-        unverified = known.state == UNVERIFIED and not tested
+        unverified = known.state == UNVERIFIED and not known.is_testing  # no report ends a test
         return unverified or (bool(state.commands) and bool(self._in_doubt(slot.name)))
 
     def on_settled(self, settled: Settled) -> None:

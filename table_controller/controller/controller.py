@@ -111,9 +111,7 @@ class Controller:
         slot = self.slots[name]
         is_for_core = not isinstance(event, slot.kind.telemetry_events)
         for each in translate(name, slot.kind.name, slot.kind.trigger(event), event) if is_for_core else ():
-            if self._is_gone_already(each):
-                continue
-            if isinstance(each, ev.SlotChanged) or not self._tested(name):
+            if not self._is_gone_already(each):
                 self.submit(each)
         if self.halted is not None or self._closed:
             return
@@ -128,11 +126,6 @@ class Controller:
         was_gone = event.slot in self._gone
         (self._gone.add if event.trigger == "vanish" else self._gone.discard)(event.slot)
         return was_gone and event.trigger == "vanish"
-
-    def _tested(self, name: str) -> bool:
-        """Return whether a machine is in test mode: the cards in its reports belong to no deck."""
-        procedure = self.table.state.slots[name].return_procedure
-        return procedure is not None and procedure.testing
 
     # --- events -------------------------------------------------------------------------------------------------------
 
@@ -164,6 +157,8 @@ class Controller:
             self._recorder.snapshot_if_due(self.table)
 
     def _step(self, event: ev.Event) -> None:
+        if self.table.ignores(event):
+            return
         now = self._recorder.stamp()
         try:
             taken = len(first := self.table.apply(event))

@@ -16,8 +16,8 @@ import msgspec
 from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import BadFaultReport
 from table_controller.diagnosis.fault_report import VERSION, FaultReport, decode, encode
-from table_controller.diagnosis.return_steps import ReturnEvent
 from table_controller.journal.former_names import FAULT_REPORTS, renew_body, stamp
+from table_controller.table.return_progress import ReturnDecision
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ ALWAYS_KEPT: Final = 20
 # The folder of fault reports in the data folder, and its name in versions before this one.
 FOLDER: Final = "fault-reports"
 FORMER_FOLDER: Final = "dossiers"
-_STEPS: Final = msgspec.json.Decoder(ReturnEvent)
+_STEPS: Final = msgspec.json.Decoder(ReturnDecision)
 _NAME: Final = re.compile(r"(\d{6,})\.json\Z")
 
 
@@ -58,9 +58,9 @@ class FaultReportStore:
         for left_over in folder.glob(".*.tmp"):  # left by a box that was killed while writing
             left_over.unlink(missing_ok=True)
 
-    def add(self, report: FaultReport) -> int:
-        """Store a new report, pinned; return its number once it is on disk."""
-        number = max(numbers(self.folder), default=0) + 1
+    def add(self, report: FaultReport, number: int = 0) -> int:
+        """Store a new report, pinned; return its number once it is on disk. `number` is that of a lost report."""
+        number = number or max(numbers(self.folder), default=0) + 1
         while True:
             data = encode(msgspec.structs.replace(report, number=number))
             written = self._write(number, data)
@@ -95,10 +95,20 @@ class FaultReportStore:
             mark.unlink(missing_ok=True)
         self._sync()
 
-    def note(self, number: int, event: ReturnEvent) -> None:
-        """Append a return-to-service event of a report; on disk when this returns."""
-        with self._file(number).with_suffix(".steps").open("ab") as file:
-            file.write(stamp(msgspec.json.encode(event), VERSION) + b"\n")
+    def note(self, number: int, *lines: ReturnDecision, seq: int = 0) -> None:
+        """Append lines about the return to service of a report, with their record; on disk when this returns.
+
+        An incomplete line at the end, from a power cut, is removed first.
+        """
+        if not self._file(number).exists():
+            return
+        path = self._file(number).with_suffix(".steps")
+        before = path.read_bytes() if path.exists() else b""
+        with path.open("r+b" if path.exists() else "w+b") as file:
+            file.seek(before.rfind(b"\n") + 1)
+            file.truncate()
+            for line in lines:
+                file.write(stamp(msgspec.json.encode(line), VERSION)[:-1] + b',"seq":%d}\n' % seq)
             file.flush()
             os.fsync(file.fileno())
         self._sync()
@@ -156,15 +166,34 @@ def is_pinned(folder: Path, number: int) -> bool:
     return file_of(folder, number).with_suffix(".pin").exists()
 
 
-def steps_of(folder: Path, number: int) -> list[ReturnEvent]:
-    """Return the return-to-service events of a report, the oldest first; an incomplete line is ignored."""
+class _Numbered(msgspec.Struct):
+    """A line's record; 0 in files of earlier versions."""
+
+    seq: int = 0
+
+
+def steps_of(folder: Path, number: int) -> list[ReturnDecision]:
+    """Return the decisions about the return to service of a report, the oldest first."""
+    try:
+        return [_STEPS.decode(renew_body(FAULT_REPORTS, "step", line, VERSION)) for line in _lines(folder, number)]
+    except UNDECODABLE as error:
+        raise BadFaultReport(f"the steps of fault report {number} cannot be read: {error}") from error
+
+
+def last_line(folder: Path, number: int) -> tuple[int, int]:
+    """Return the record of a report's last line, and how many lines that record has; zeros if there is none."""
+    try:
+        seqs = [msgspec.json.decode(line, type=_Numbered).seq for line in _lines(folder, number)]
+    except UNDECODABLE as error:
+        raise BadFaultReport(f"the steps of fault report {number} cannot be read: {error}") from error
+    return (seqs[-1], seqs.count(seqs[-1])) if seqs else (0, 0)
+
+
+def _lines(folder: Path, number: int) -> list[bytes]:
+    """Return the lines of a report's steps; an incomplete line is ignored."""
     path = file_of(folder, number).with_suffix(".steps")
     lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-    try:
-        whole = [line for line in lines if line.endswith(b"\n")]
-        return [_STEPS.decode(renew_body(FAULT_REPORTS, "step", line, VERSION)) for line in whole]
-    except UNDECODABLE as error:
-        raise BadFaultReport(f"{path} cannot be read: {error}") from error
+    return [line for line in lines if line.endswith(b"\n")]
 
 
 def read(folder: Path, number: int) -> FaultReport:

@@ -15,6 +15,8 @@ from typing import Any, Final
 
 import msgspec
 
+from table_controller.journal.earlier_procedures import renew_procedures
+
 # Areas of the table: each counts its versions for itself.
 RECORDS: Final = "records"
 FAULT_REPORTS: Final = "fault_reports"
@@ -103,7 +105,7 @@ def renew_snapshot(body: bytes, now: int) -> bytes:
     kept = msgspec.msgpack.decode(body)
     state = msgspec.msgpack.decode(kept["state"])
     kept["version"] = now
-    kept["state"] = msgspec.msgpack.encode(renew(RECORDS, _STATE, state, version, now))
+    kept["state"] = msgspec.msgpack.encode(renew_procedures(renew(RECORDS, _STATE, state, version, now)))
     return msgspec.msgpack.encode(renew(RECORDS, _SNAPSHOT, kept, version, now))
 
 

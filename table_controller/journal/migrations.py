@@ -67,7 +67,7 @@ def _same_places(state: TableState, table: Table) -> TableState:
     return state
 
 
-# The schema of the first edition's state (commit 898cef7). Every field added since has a default that is right between
+# The schema of the first version's state (commit 898cef7). Every field added since has a default that is right between
 # rounds, so its snapshot decodes unchanged. Its editions and submissions have other rows too, but the devices, the
 # methods and the terms of the meter must be the same.
 FIRST_EDITION: Final = "1/f834f2505b0fba83"
@@ -75,6 +75,9 @@ FIRST_EDITION: Final = "1/f834f2505b0fba83"
 BEFORE_REVOCATIONS: Final = "2/ee3cd87fcd486b95"
 # The schema of the state before its names changed to those of the glossary (commit 0d2e06f): `former_names` reads it.
 SECOND_EDITION: Final = "2/4dbe0d6689fe2f8d"
+# The schema of the state while it had the next step of a return to service as text (commit 73fda2b4):
+# `earlier_procedures` reads it.
+THIRD_EDITION: Final = "2/9abaf35d3f937e4d"
 
 # In the order of trial: the first that reads the schema and covers all changed digests is applied.
 MIGRATIONS: Final[tuple[Migration, ...]] = (
@@ -98,6 +101,12 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         frozenset({SOFTWARE, EDITION, CONFIGURATION}),
         _same_places,
         frozenset({SECOND_EDITION}),
+    ),
+    Migration(
+        "typed_return_to_service",
+        frozenset({SOFTWARE, EDITION, CONFIGURATION}),
+        _same_places,
+        frozenset({THIRD_EDITION}),
     ),
 )
 

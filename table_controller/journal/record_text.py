@@ -189,8 +189,13 @@ def _writer(kind: type[de.Decision]) -> Callable[[dict[str, Any]], str]:
         return _meter_play
     if issubclass(kind, de.MeterSet):
         return _meter_set
-    if issubclass(kind, de.WagersReturned | de.BetSettled | de.Booked):
-        return _any  # the entry of a booking is added to its text
+    if issubclass(
+        kind,
+        de.WagersReturned | de.BetSettled | de.Booked  # the entry of a booking is added to its text
+        | de.ReturnBegan | de.TechnicianAssigned | de.TechnicianLeft | de.EvidenceShown | de.StepCompleted
+        | de.StepsUndone | de.TestModeChanged,
+    ):  # fmt: skip
+        return _any
     assert_never(kind)
 
 

@@ -18,7 +18,7 @@ from table_controller.table.events import Event, Person
 
 # The newest version of record bodies that this software writes and understands. A change of a name in a body raises
 # it in the same commit and fills the table of former names: python -m tools.former_names.
-VERSION: Final = 2
+VERSION: Final = 3
 # The edition of the accounting rules (docs/money.md): since 2, a rejected claim is reversed exactly; since 3, a
 # document moves money only once. Entries of a journal are judged by the edition that its `box` records name.
 ACCOUNTING: Final = 3
@@ -45,7 +45,7 @@ class BoxRecord(msgspec.Struct, frozen=True):
     set: bool
     back: bool
     terms: TableTerms | None = None
-    accounting: int = 1  # the default: the first edition did not record it
+    accounting: int = 1  # the default: the first version did not record it
 
 
 class ClockRecord(msgspec.Struct, frozen=True):

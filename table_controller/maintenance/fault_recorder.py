@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
 
 import msgspec
 
@@ -18,7 +18,7 @@ from devices.edge_log import EDGE_LOG
 from devices.kinds import CardPathDriver
 from firmware_bridge.errors import PitboxError
 from table_controller.diagnosis import evidence
-from table_controller.diagnosis.fault_report import FaultReport, MotionEnd, TransitsAtFault
+from table_controller.diagnosis.fault_report import FaultReport, HaltKind, MachineHalt, MotionEnd, TransitsAtFault
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from devices.shoe import messages as sh
     from devices.shuffler import messages as sf
     from firmware_bridge.messages import DeviceHello
-    from table_controller.diagnosis.fault_report import MachineHalt
     from table_controller.diagnosis.fault_report_store import FaultReportStore
     from table_controller.maintenance.frame_ring import FrameRing
 
@@ -76,9 +75,24 @@ class FaultRecorder:
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
+    def recording(self) -> FaultReport | None:
+        """The report that is being recorded; None if there is none."""
+        return self._open
+
+    @property
     def is_recording(self) -> bool:
         """Whether a fault is being recorded."""
         return self._open is not None
+
+    def lost_report(self, what: str, at_ns: int) -> FaultReport | None:
+        """Return an incomplete report in place of one that a power cut prevented; None before the machine is known."""
+        if self._hello is None:
+            return None
+        halt = MachineHalt(what if what in get_args(HaltKind) else "stopped", "lost in a power cut")  # type: ignore[arg-type]
+        facts = dict(self._facts())
+        account = evidence.account_of(self._view, None, self._hello, facts.pop("expected", None))
+        machine = evidence.machine_of(self._slot, self._kind.name, self._hello)
+        return FaultReport(at_ns=at_ns or self._wall_ns(), machine=machine, halts=(halt,), account=account, **facts)
 
     def handle_device_event(self, event: DriverEvent) -> None:
         """Handle an event of the driver, in order."""

@@ -1,11 +1,12 @@
 """The fault reports of a running box: a recorder for every machine that moves cards, and the state of the table.
 
-`ways` keeps the return to service of each fault; this module passes it new reports and the evidence of machines.
+The core gets every halt, the diagnosis of its report, and the evidence of machines whose return to service is open.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
@@ -17,14 +18,18 @@ from firmware_bridge.errors import BadFaultReport
 from firmware_bridge.version import VERSION
 from table_controller.diagnosis import fault_report as d
 from table_controller.diagnosis import fault_report_store as files
-from table_controller.diagnosis import return_steps as st
 from table_controller.diagnosis.card_paths import PATHS
+from table_controller.diagnosis.causes import diagnose
+from table_controller.diagnosis.return_evidence import evidence_of, requirements_of
 from table_controller.maintenance.fault_recorder import FaultRecorder
 from table_controller.maintenance.frame_ring import FrameRing
+from table_controller.maintenance.return_lines import ReturnLines
 from table_controller.maintenance.return_to_service import ReturnsToService
 from table_controller.table import events as ev
+from table_controller.table import return_progress as rp
 from table_controller.table.decisions import Prompt
 from table_controller.table.decks import deck_age_s
+from table_controller.table.return_steps import FaultedAgain
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,6 +37,8 @@ if TYPE_CHECKING:
     from devices.kinds import AnyView, DriverEvent
     from table_controller.controller.box import Box
     from table_controller.controller.controller import DurableStep
+
+log = logging.getLogger(__name__)
 
 # How many answers of people a fault report includes.
 _ANSWERS: Final = 20
@@ -44,18 +51,20 @@ class FaultReports:
         self.store = files.FaultReportStore(folder)
         self._box = box
         self._threads = threads
-        self.returns = ReturnsToService(box, self.store, threads=threads)
+        self._lines = ReturnLines(self.store, threads=threads)
+        self.returns = ReturnsToService(box, self._lines)
         self._asked: dict[int, str] = {}  # prompt -> kind
         self._answers: deque[tuple[int, d.EarlierAnswer]] = deque(maxlen=_ANSWERS)
         self._pinned: dict[str, list[int]] = {}  # slot -> reports whose machine is not back in service
         self._freezers = {name: self._freezer(name) for name, slot in box.slots.items() if slot.kind.name in PATHS}
-        for number in files.numbers(folder):
-            self._take_up_again(number)
-        for name in self._freezers:
-            self.returns.reconcile(name, self._pinned.get(name, ()))
+        self._find_pinned()
+        if box.controller is not None and box.store is not None:
+            self._lines.catch_up(box.store)
+            box.controller.followers += [self._stepped, self._lines.on_step]
         box.on_device_event.append(self._on_device_event)
-        if box.controller is not None:
-            box.controller.followers.append(self._stepped)
+        self._interrupted = {name for name in self._freezers if self._is_report_missing(name)}
+        for name in tuple(self._interrupted):
+            self._finish_recording(name)
 
     def _freezer(self, name: str) -> FaultRecorder:
         slot, clock = self._box.slots[name], self._box.clock
@@ -71,28 +80,89 @@ class FaultReports:
         return freezer
 
     def _kept(self, report: d.FaultReport) -> None:
-        if report.number:
-            self._pinned.setdefault(report.machine.slot, []).append(report.number)
-        self.returns.begin_after_fault(report)
+        """Have the core begin the return to service that a new report requires."""
+        if not report.number:  # the disk failed
+            self._interrupted.add(report.machine.slot)
+            return
+        self._pinned.setdefault(report.machine.slot, []).append(report.number)
+        self._diagnosed(report, service=not diagnose(report).staff)
 
-    def _take_up_again(self, number: int) -> None:
-        with suppress(BadFaultReport):
-            self.returns.resume(st.replay(files.steps_of(self.store.folder, number)))
+    def _diagnosed(self, report: d.FaultReport, *, service: bool) -> None:
+        requires, name = requirements_of(report, service=service), report.machine.slot
+        self._submit(ev.FaultDiagnosed(name, report.number, report.halt.what, requires))
+
+    def _submit(self, event: ev.Event) -> None:
+        """Submit an event, unless the box stops: its last snapshot is written already, and the next start goes on."""
+        if self._box.controller is not None and not self._box.is_stopping:
+            self._box.controller.submit(event)
+
+    def _procedure(self, name: str) -> rp.ReturnProcedure | None:
+        controller = self._box.controller
+        return None if controller is None else controller.table.state.slots[name].return_procedure
+
+    # --- after a start ------------------------------------------------------------------------------------------------
+
+    def _find_pinned(self) -> None:
+        for number in files.numbers(self.store.folder):
             if files.is_pinned(self.store.folder, number):
-                slot = files.read(self.store.folder, number).machine.slot
-                self._pinned.setdefault(slot, []).append(number)
+                with suppress(BadFaultReport):
+                    slot = files.read(self.store.folder, number).machine.slot
+                    self._pinned.setdefault(slot, []).append(number)
+
+    def _is_report_missing(self, name: str) -> bool:
+        """Return whether a procedure in the core has no complete record of its fault on disk."""
+        procedure = self._procedure(name)
+        return isinstance(procedure, rp.FaultRecording) or (
+            isinstance(procedure, rp.ReturnProgress) and procedure.fault_report not in files.numbers(self.store.folder)
+        )
+
+    def _finish_recording(self, name: str) -> None:
+        """Finish what was interrupted: diagnose the report as far as it was written, or write that it was lost."""
+        procedure = self._procedure(name)
+        if isinstance(procedure, rp.FaultRecording):
+            report = self._report_of(name, procedure)
+            if report is None:
+                self._write_lost(name, procedure.what, procedure.at_ns)
+            else:
+                self._interrupted.discard(name)
+                self._diagnosed(report, service=not diagnose(report).staff)
+        elif isinstance(procedure, rp.ReturnProgress):
+            self._write_lost(name, "", 0, procedure.fault_report)
+
+    def _report_of(self, name: str, recording: rp.FaultRecording) -> d.FaultReport | None:
+        """Return the report of a halt that was being recorded, complete or not."""
+        for number in reversed(self._pinned.get(name, ())):
+            with suppress(BadFaultReport):
+                report = files.read(self.store.folder, number)
+                if recording.fault_report == number or recording.at_ns == report.at_ns:
+                    return report
+        return None
+
+    def _write_lost(self, name: str, what: str, at_ns: int, number: int = 0) -> None:
+        """Write an incomplete report in place of a lost one, once the machine is known; all steps are required."""
+        report = self._freezers[name].lost_report(what, at_ns)
+        if report is None:
+            return
+        try:
+            number = self.store.add(report, number)
+        except OSError as error:
+            log.error("%s: its lost fault report could not be written: %s", name, error)  # noqa: TRY400 - no traceback
+            return
+        self._interrupted.discard(name)
+        self._pinned.setdefault(name, []).append(number)
+        self._diagnosed(msgspec.structs.replace(report, number=number), service=True)
 
     def cancel(self) -> None:
         """Stop at once, as after a power cut; partly written reports stay as they are."""
         for freezer in self._freezers.values():
             freezer.cancel()
-        self.returns.cancel()
+        self._lines.cancel()
 
     async def close(self) -> None:
         """Finish open questions and writes."""
         for freezer in self._freezers.values():
             await freezer.close()
-        await self.returns.close()
+        await self._lines.wait_until_written()
 
     # --- state of the table -------------------------------------------------------------------------------------------
 
@@ -144,22 +214,27 @@ class FaultReports:
         freezer = self._freezers.get(name)
         if freezer is None:
             return
-        before = freezer.is_recording
+        before = freezer.recording
         freezer.handle_device_event(event)
-        if freezer.is_recording and not before:
-            self.returns.on_recording(name)
-        if isinstance(event, Reported) and self.returns.is_in_service(name):
-            for number in self._pinned.pop(name, []):
-                self.returns.write(_unpin, self.store, number)
-        if self._box.is_stopping:  # the end of the box is not a fault of the links
-            return
+        opened = freezer.recording
+        if opened is not None and before is None:
+            self._submit(ev.MachineHalted(name, opened.halt.what, opened.at_ns))
+        if isinstance(event, Reported):
+            self._reported(name)
         shown = (
-            st.FaultedAgain("nothing any more: its link is gone")
-            if isinstance(event, LinkDown)
-            else st.evidence_of(event)
+            FaultedAgain("nothing any more: its link is gone") if isinstance(event, LinkDown) else evidence_of(event)
         )
-        if shown is not None:
-            self.returns.on_evidence(name, shown)
+        if shown is not None and isinstance(self._procedure(name), rp.ReturnProgress):
+            self._submit(ev.EvidenceReported(name, shown))
+
+    def _reported(self, name: str) -> None:
+        """Handle a report of a machine: a machine in service needs its fault reports no longer."""
+        controller = self._box.controller
+        if controller is not None and controller.table.context.is_in_service(name):
+            for number in self._pinned.pop(name, []):
+                self._lines.write(_unpin, self.store, number)
+        if name in self._interrupted:
+            self._finish_recording(name)
 
 
 def _unpin(store: files.FaultReportStore, number: int) -> None:

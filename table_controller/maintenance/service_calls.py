@@ -18,6 +18,7 @@ from firmware_bridge.errors import BadRequest, NotAllowed, PitboxError
 from firmware_bridge.messages import Message
 from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.journal import records as rec
+from table_controller.maintenance.return_to_service import raise_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,7 +45,7 @@ _MOST_CARDS: Final = 255
 def possible_orders(box: Box, slot: str) -> list[ServiceOrder]:
     """Return the orders that a machine can carry out now; those that move cards only in test mode."""
     orders = CONTROLLER_KINDS[box.slots[slot].kind.name].orders
-    return [each for each in orders if slot in box.testing or not each.needs_test_mode]
+    return [each for each in orders if box.test_mode.tested_report(slot) is not None or not each.needs_test_mode]
 
 
 def orders_of(box: Box, slot: str) -> list[str]:
@@ -118,7 +119,7 @@ async def _test_mode(box: Box, slot: str, name: str, person: Person) -> None:
     """Begin or leave test mode; record the result as for every order."""
     outcome = "it was interrupted"
     try:
-        await (box.test_mode.begin if name == BEGIN_TEST else box.test_mode.leave)(slot, person)
+        raise_refusal(await (box.test_mode.begin if name == BEGIN_TEST else box.test_mode.leave)(slot, person))
         outcome = "done"
     except PitboxError as error:
         outcome = f"{error.code} {error}"

@@ -50,7 +50,14 @@ _SHOWN: Final = tuple(
 # Events of the journal that are included, with their fields. No bets, hits, money or texts of answers.
 _EVENTS: Final[dict[str, tuple[str, ...]]] = {
     "SlotChanged": ("slot", "trigger", "reason"),
-    "ReturnStepChanged": ("slot", "fault_report", "step", "testing"),
+    "ReturnStepChanged": ("slot", "fault_report", "step", "testing"),  # in journals of record versions 1 and 2
+    "MachineHalted": ("slot", "what"),
+    "FaultDiagnosed": ("slot", "fault_report", "what", "requires"),
+    "EvidenceReported": ("slot", "evidence"),
+    "ReturnTaken": ("slot", "fault_report", "mode"),
+    "ReturnLeft": ("slot", "fault_report"),
+    "StepReported": ("slot", "fault_report", "step"),
+    "TestModeOrdered": ("slot", "act", "obstacle", "mode"),
     "SlotOrdered": ("slot", "act"),
     "ShuffleEnded": ("slot", "count", "shuffled", "rejected"),
     "ShuffleFailed": ("slot", "reason", "inside"),
@@ -73,6 +80,10 @@ _DECISIONS: Final[dict[str, tuple[str, ...]]] = {
     "HoldOpened": ("hold", "trigger", "outcomes", "clauses", "slot"),
     "HoldCleared": ("hold",),
     "Command": ("id", "slot", "act", "safe"),
+    "ReturnBegan": ("report", "slot", "service", "expected", "has_door", "motors"),
+    "StepCompleted": ("report", "step"),
+    "StepsUndone": ("report", "step", "why"),
+    "TestModeChanged": ("slot", "testing", "mode"),
 }
 # State changes of money are not included.
 _QUIET: Final = ("progressive", "hit ")

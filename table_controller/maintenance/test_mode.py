@@ -1,141 +1,121 @@
-"""Test mode of a machine in service, begun and left by a technician when the permits allow it.
+"""Test mode of machines: reads whether a machine is empty, submits the order, and restores its mode afterwards.
 
-Here the machine has no fault and so no fault report; a machine with a fault is tested during its return to service
-(`return_to_service`). In test mode the machine is out of service, the table ignores its cards, and all displays show
-the test. The state is a step of the table (`ReturnStepChanged` without a report), so it survives a restart. At the end
-the machine is empty and in its previous mode, and a good report returns it to service. A fault during the test latches
-as usual.
+`table.return_to_service` decides; a machine with a fault is tested during its return to service. In test mode the
+machine is out of service, the table ignores its cards, and all displays show the test.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from devices.shuffler.messages import Mode
-from firmware_bridge.errors import NotAllowed, PitboxError, StepRefused
+from firmware_bridge.errors import PitboxError
 from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.controller.service_command_ids import ServiceCommandIds
-from table_controller.journal import records as rec
 from table_controller.table import events as ev
+from table_controller.table import return_to_service
+from table_controller.table.decisions import TestModeChanged
+from table_controller.table.return_progress import TestMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from table_controller.controller.box import Box
-    from table_controller.table.decisions import DenialReason
+    from table_controller.controller.controller import DurableStep
+    from table_controller.table.decisions import Decision, DenialReason
 
 log = logging.getLogger(__name__)
 
-# The next step of a tested machine; the mode to restore is its last word.
-_STEP: Final = "test: a technician leaves test mode"
-_MODE: Final = "; it goes back to mode "
-# The number that means: no fault report.
-NO_FAULT_REPORT: Final = 0
 
-
-class TestMode:
+class TestModes:
     """Test mode of the machines of one box."""
 
     __test__ = False  # not a test class of pytest
 
     def __init__(self, box: Box) -> None:
         self._box = box
-        box.on_device_event.append(self._on_device_event)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def tested_report(self, slot: str) -> int | None:
+        """Return the fault report for which a machine is in test mode, 0 for none; None: it is not in test mode."""
+        controller = self._box.controller
+        return None if controller is None else controller.table.state.slots[slot].tested_report
 
     def is_without_fault(self, slot: str) -> bool:
         """Return whether a machine is tested without a fault report."""
-        return self._box.testing.get(slot) == NO_FAULT_REPORT
+        controller = self._box.controller
+        return controller is not None and isinstance(controller.table.state.slots[slot].return_procedure, TestMode)
 
     def reasons_against(self, slot: str) -> tuple[DenialReason, ...] | None:
-        """Return every reason against test mode now; an empty tuple means permitted.
-
-        None for a machine that moves no cards, is already tested, or is not in service.
-        """
-        box = self._box
-        kind = CONTROLLER_KINDS[box.slots[slot].kind.name]
-        if box.controller is None or kind.obstacle_to_test is None or slot in box.testing:
+        """Return every reason against test mode now; an empty tuple means permitted, None that it is not offered."""
+        controller = self._box.controller
+        if controller is None or not return_to_service.can_be_tested(controller.table.context, slot):
             return None
-        table = box.controller.table
-        return table.permit("test", slot, table.state.slots[slot].deck) if table.context.is_in_service(slot) else None
+        return return_to_service.reasons_against_test(controller.table.context, slot)
 
-    async def begin(self, slot: str, who: ev.Person) -> None:
-        """Begin test mode; raise NotAllowed with every reason against it, StepRefused if cards are in the machine."""
-        self._check(slot)
-        driver, controller = self._box.slots[slot].driver, self._box.running_controller()
-        status = await driver.read_inventory()
-        self._must_be_empty("begin_test", slot, status)
-        mode = mode_in_status(status)
-        await controller.note_and_wait(rec.Note("service", "begin_test: ordered", who=who, slot=slot))
-        self._check(slot)
-        self._box.testing[slot] = NO_FAULT_REPORT
-        controller.submit(
-            ev.ReturnStepChanged(slot, NO_FAULT_REPORT, _STEP + (_MODE + mode if mode else ""), testing=True)
-        )
-        controller.submit(ev.SlotChanged(slot, "doubt"))
+    async def begin(self, slot: str, who: ev.Person) -> list[Decision]:
+        """Have the core begin test mode; return its decisions."""
+        status = None
+        if self.reasons_against(slot) == ():
+            status = await self._box.slots[slot].driver.read_inventory()
+        order = ev.TestModeOrdered(slot, "begin", who, self._obstacle(slot, status), mode_in_status(status))
+        return (await self._box.running_controller().submit_and_wait(order)).decisions
 
-    def _must_be_empty(self, call: str, slot: str, status: Any) -> None:
-        """Raise StepRefused for a machine that moves or has cards: a test begins and ends with an empty machine."""
-        obstacle_to_test = CONTROLLER_KINDS[self._box.slots[slot].kind.name].obstacle_to_test
-        obstacle = "" if obstacle_to_test is None else obstacle_to_test(status)
-        if obstacle:
-            raise StepRefused(f"{call} {slot}: {obstacle}")
+    async def leave(self, slot: str, who: ev.Person) -> list[Decision]:
+        """Have the core end test mode; return its decisions when the machine has its previous mode again.
 
-    def _check(self, slot: str) -> None:
-        reasons = self.reasons_against(slot)
-        if reasons is None:
-            raise NotAllowed(
-                f"begin_test {slot}: only for a machine that moves cards, is in service and is not in test mode"
-            )
-        if reasons:
-            raise NotAllowed(f"begin_test {slot}: " + "; ".join(f"{r.text} [{r.clause}], {r.clears}" for r in reasons))
-
-    async def leave(self, slot: str, who: ev.Person) -> None:
-        """Leave test mode: restore the previous mode and read the machine again.
-
-        Raise StepRefused if the machine moves or has cards. A halted or disconnected machine stays as it is: its fault
-        has latched, or its next report decides.
+        A halted or disconnected machine has no obstacle: its fault has latched, or its next report decides.
         """
-        if not self.is_without_fault(slot):
-            raise NotAllowed(f"leave_test {slot}: it is not in test mode, or its test belongs to a return to service")
-        controller, device = self._box.running_controller(), self._box.slots[slot]
-        try:
-            self._must_be_empty("leave_test", slot, await device.driver.read_inventory())
-        except StepRefused:
-            raise
-        except PitboxError as silent:
-            log.info("leave_test %s: the machine does not answer: %s", slot, silent)
-        with suppress(PitboxError):  # then the machine starts in its default mode
-            await restore_mode(device.driver, self._mode(slot), ServiceCommandIds(self._box.clock).next_id)
-        await controller.note_and_wait(rec.Note("service", "leave_test: ordered", who=who, slot=slot))
-        self._end(slot)
-        with suppress(PitboxError):  # otherwise it reports when its link is back
-            await device.driver.report()
+        status = None
+        if self.is_without_fault(slot):
+            try:
+                status = await self._box.slots[slot].driver.read_inventory()
+            except PitboxError as silent:
+                log.info("leave_test %s: the machine does not answer: %s", slot, silent)
+        order = ev.TestModeOrdered(slot, "leave", who, self._obstacle(slot, status))
+        step = await self._box.running_controller().submit_and_wait(order)
+        await self.wait_until_restored()
+        return step.decisions
 
-    def _mode(self, slot: str) -> str:
-        controller = self._box.controller
-        procedure = None if controller is None else controller.table.state.slots[slot].return_procedure
-        return "" if procedure is None else procedure.step.partition(_MODE)[2]
+    def _obstacle(self, slot: str, status: Any) -> str:
+        """Return what a person must do first: a test begins and ends with an empty machine that does not move."""
+        obstacle = CONTROLLER_KINDS[self._box.slots[slot].kind.name].obstacle_to_test
+        return "" if obstacle is None or status is None else obstacle(status)
 
-    def _end(self, slot: str) -> None:
-        """End the test: the table uses the events of the machine again."""
-        controller = self._box.controller
-        self._box.testing.pop(slot, None)
-        procedure = None if controller is None else controller.table.state.slots[slot].return_procedure
-        if controller is None or procedure is None:
+    def on_step(self, step: DurableStep) -> None:
+        """Restore the mode of a machine whose test a person ended, and read its state; a fault leaves it as it is."""
+        if not isinstance(step.event, ev.TestModeOrdered | ev.ReturnLeft | ev.StepReported):
             return
-        if procedure.step.startswith(_STEP):
-            controller.submit(ev.ReturnStepChanged(slot, NO_FAULT_REPORT, ""))
-        elif procedure.testing:  # a fault was recorded meanwhile, and its steps block the machine now
-            controller.submit(ev.ReturnStepChanged(slot, procedure.fault_report, procedure.step))
+        for decision in step.decisions:
+            if isinstance(decision, TestModeChanged) and not decision.testing:
+                task = asyncio.get_running_loop().create_task(self._restore(decision.slot, decision.mode))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
 
-    def _on_device_event(self, slot: str, event: Any) -> None:
-        """Latch a fault of a machine in test mode; its own return to service begins."""
-        if self.is_without_fault(slot) and self._box.slots[slot].kind.trigger(event) == "fault":
-            self._end(slot)
-            if self._box.controller is not None:
-                self._box.controller.submit(ev.SlotChanged(slot, "fault"))
+    async def _restore(self, slot: str, mode: str) -> None:
+        driver: Any = self._box.slots[slot].driver
+        with suppress(PitboxError):  # otherwise it reports when its link is back, in its default mode
+            await restore_mode(driver, mode, ServiceCommandIds(self._box.clock).next_id)
+        with suppress(PitboxError):
+            await driver.report()
+
+    async def wait_until_restored(self) -> None:
+        """Wait until every mode is restored."""
+        while self._tasks:
+            await asyncio.wait(tuple(self._tasks))
+
+    def cancel(self) -> None:
+        """Stop at once."""
+        for task in self._tasks:
+            task.cancel()
+
+    async def close(self) -> None:
+        """End open questions to machines."""
+        self.cancel()
+        await self.wait_until_restored()
 
 
 def mode_in_status(status: Any) -> str:

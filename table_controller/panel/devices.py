@@ -30,7 +30,7 @@ def devices(box: Box) -> list[dict[str, Any]]:
     return [
         _device(machine, box.slots[machine.name], table)
         | {"orders": [_order(each) for each in possible_orders(box, machine.name)], "test": _test(box, machine.name)}
-        for machine in box.pictures.machines()
+        for machine in box.pictures.machines(table)
     ]
 
 

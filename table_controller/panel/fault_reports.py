@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware_bridge.errors import BadFaultReport
 from table_controller.cli.render import fault_text
 from table_controller.diagnosis import fault_report_store as files
-from table_controller.diagnosis import return_steps as st
 from table_controller.diagnosis.causes import diagnose
 from table_controller.panel.labels import STEP_TITLES, with_machine_names
+from table_controller.table.return_progress import ReturnProgress, replay, required_evidence
+from table_controller.table.return_steps import RETURNING_ROLE, ReturnStep
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from table_controller.diagnosis.fault_report import FaultReport
     from table_controller.diagnosis.findings import Diagnosis
-    from table_controller.diagnosis.return_steps import ReturnEvent
+    from table_controller.table.return_progress import ReturnDecision
 
 # The newest reports are shown; `pitbox fault --list` has them all.
 NEWEST: Final = 6
@@ -31,7 +32,7 @@ def list_fault_reports(folder: Path) -> list[dict[str, Any]]:
 
 def _fault_report(folder: Path, number: int) -> dict[str, Any]:
     try:
-        report, events = files.read(folder, number), files.steps_of(folder, number)
+        report, lines = files.read(folder, number), files.steps_of(folder, number)
     except BadFaultReport as broken:
         return {"number": number, "slot": "", "title": str(broken), "begun": False, "steps": []}
     diagnosis = diagnose(report)
@@ -45,26 +46,26 @@ def _fault_report(folder: Path, number: int) -> dict[str, Any]:
         "cards": fault_text.cards_line(diagnosis.cards),
         "causes": list(fault_text.cause_lines(diagnosis)),
         "staff": diagnosis.staff,
-        "begun": _is_begun(st.replay(events)),
-        "steps": _steps(report, diagnosis, events),
+        "begun": _is_begun(replay(lines)),
+        "steps": _steps(report, diagnosis, lines),
     }
 
 
-def _is_begun(progress: st.ReturnProgress | None) -> bool:
+def _is_begun(progress: ReturnProgress | None) -> bool:
     """Return whether a person has begun: the procedure of a machine fault waits for a technician."""
     return progress is not None and (not progress.began.service or bool(progress.technician) or progress.next is None)
 
 
-def _steps(report: FaultReport, diagnosis: Diagnosis, events: list[ReturnEvent]) -> list[dict[str, str]]:
+def _steps(report: FaultReport, diagnosis: Diagnosis, lines: list[ReturnDecision]) -> list[dict[str, str]]:
     """Return the steps of the return to service, each with its evidence and how it is completed."""
-    progress = st.replay(events) or st.ReturnProgress(st.begin_of(report, "", service=not diagnosis.staff))
+    progress = replay(lines) or fault_text.progress_before(report, diagnosis)
     rows = []
     for step in progress.steps:
         name = step.name.lower()
         state = "done" if step in progress.done else "next" if step is progress.next else "later"
-        role = st.RETURNING_ROLE if step is st.ReturnStep.RETURN else "floorperson" if diagnosis.staff else "technician"
+        role = RETURNING_ROLE if step is ReturnStep.RETURN else "floorperson" if diagnosis.staff else "technician"
         rows.append({
             "name": name, "title": STEP_TITLES[name], "text": step.value, "state": state, "role": role,
-            "evidence": st.required_evidence(progress, step), "ticks": CONFIRMED_BY_PERSON.get(name, "itself"),
+            "evidence": required_evidence(progress, step), "ticks": CONFIRMED_BY_PERSON.get(name, "itself"),
         })  # fmt: skip
     return rows

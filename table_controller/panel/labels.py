@@ -8,6 +8,7 @@ from typing import Final
 from devices.kinds import KINDS
 from table_controller.journal.record_text import to_words
 from table_controller.rulebook import EVIDENCE, OUTCOMES, TRIGGERS
+from table_controller.table.view import slot_label
 
 # Questions of the core by kind (the part before a slash): {place}, {deck}, {slot} and others are filled in.
 QUESTIONS: Final[dict[str, str]] = {
@@ -268,7 +269,7 @@ _SLOT: Final = re.compile(rf"\b(?:{'|'.join(KINDS)})\.\d+\b")
 
 def machine_name(slot: str) -> str:
     """Return a machine by the name on its label: "Shoe 1" for the slot shoe.1."""
-    return slot.replace(".", " ").replace("_", " ").capitalize().replace("Rng", "RNG")
+    return slot_label(slot)
 
 
 def with_machine_names(text: str) -> str:

@@ -125,11 +125,8 @@ def _permits(table: Table) -> list[p.PermitPicture]:
 
 
 def _slot(slot: SlotState) -> p.SlotPicture:
-    procedure = slot.return_procedure
-    if procedure is None:
-        return p.SlotPicture(slot.kind, slot.state, slot.deck)
-    testing = procedure.fault_report if procedure.testing else None
-    return p.SlotPicture(slot.kind, slot.state, slot.deck, testing, procedure.step)
+    following = "" if slot.return_procedure is None else slot.return_procedure.next_text
+    return p.SlotPicture(slot.kind, slot.state, slot.deck, slot.tested_report, following)
 
 
 # --- places -----------------------------------------------------------------------------------------------------------

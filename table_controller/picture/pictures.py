@@ -82,7 +82,7 @@ class Pictures:
             started_ns=box.started_ns,
             now_ns=box.clock.now()[0],
             dealer=None if dealer is None else dealer.credential,
-            slots=self.machines(),
+            slots=self.machines(table),
             copy=self.copy(),
             tasks=list(box.tasks.states.values()),
             checks=box.checks,
@@ -95,9 +95,8 @@ class Pictures:
             left_s={} if controller is None else controller.time_left(),
         )
 
-    def machines(self) -> list[p.MachinePicture]:
-        """Return the picture of every device."""
-        table = self.table()
+    def machines(self, table: p.TablePicture | None) -> list[p.MachinePicture]:
+        """Return the picture of every device. `table`: the picture of the table now."""
         return [_machine(self._box, slot, table) for slot in self._box.slots.values()]
 
     def copy(self) -> p.CopyPicture:

@@ -31,7 +31,7 @@ class Facts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     # The shuffler that last shuffled the deck, even if it has failed since; counting: it counts after every shuffle.
     shuffler: ShufflerFact
     start: StartFact = "fixed"  # how this round's starting position was found; fixed: always the far left
-    device: DeviceFact | None = None  # the kind of device that the trigger names
+    device: str | None = None  # the kind of device that the trigger names; a table may have kinds that no row names
     # Whether the current round is dealt from the deck that the trigger names (or that the device holds). A deck being
     # prepared is `other`; so is every deck while no round is in play (idle, complete).
     deck: DeckFact = "in_play"

@@ -127,6 +127,7 @@ EVIDENCE: Final[dict[Evidence, str]] = {
 DealingName = Literal["manual_shoe", "hand", "automated_shoe", "dealing_shoe", "continuous_shuffler"]
 ShufflerFact = Literal["none", "not_counting", "counting"]
 StartFact = Literal["shaker", "rng", "flat_button", "fixed"]
+# The kinds of device that rows of irregularities may name.
 DeviceFact = Literal["shuffler", "shoe", "shaker", "rng", "button", "bet_sensor", "keypad", "meter_sign"]
 DeckFact = Literal["in_play", "other"]
 StubFinding = Literal["not_misdealt", "misdealt_total_right", "misdealt_total_wrong"]

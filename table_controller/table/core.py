@@ -24,6 +24,7 @@ from table_controller.table import (
     orders,
     playing,
     restart,
+    return_to_service,
     second_copy,
     service,
     shuffling,
@@ -37,8 +38,9 @@ from table_controller.table.decisions import Prompt
 from table_controller.table.state import SlotState, TableState
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from table_controller.rulebook import Edition, Submission
-    from table_controller.rulebook.vocabulary import DeviceFact
     from table_controller.table.decisions import Actuation, Decision, DenialReason, Order
 
 # How many passes one step may need until nothing more follows; far more than any real chain of decisions.
@@ -51,7 +53,7 @@ class Table:
     """One table under one edition and one Rules Submission."""
 
     def __init__(
-        self, edition: Edition, submission: Submission, slots: dict[str, DeviceFact], state: TableState | None = None
+        self, edition: Edition, submission: Submission, slots: Mapping[str, str], state: TableState | None = None
     ) -> None:
         """`slots` maps each slot to its kind of device; `state` continues a table instead of beginning one."""
         if state is None:
@@ -81,12 +83,18 @@ class Table:
         c = self.context
         c.out = []
         kind = type(event)
+        if kind in return_to_service.IGNORABLE and return_to_service.ignores(c.state, event):
+            return c.out
         act = service.RESULT_EVENTS.get(kind)
         if act is not None:
             service.record_result(c, act, event)
         if kind not in service.OUT_ONCE or not service.is_duplicate_report(c, event):
             _HANDLERS[kind](c, event)
         return c.out
+
+    def ignores(self, event: ev.Event) -> bool:
+        """Return whether the table ignores an event: it changes nothing, and is not recorded."""
+        return return_to_service.ignores(self.state, event)
 
     def advance(self, event: ev.Event) -> list[Decision]:
         """End the step that this event began: advance as far as the state allows; return all decisions of the step."""
@@ -249,6 +257,14 @@ def _person_handler(kind: type[ev.PersonEvent]) -> _Handler:  # noqa: C901, PLR0
         return _typed(kind, _dealer_changed)
     if issubclass(kind, ev.SlotOrdered):
         return _typed(kind, service.on_slot_ordered)
+    if issubclass(kind, ev.ReturnTaken):
+        return _typed(kind, return_to_service.on_return_taken)
+    if issubclass(kind, ev.ReturnLeft):
+        return _typed(kind, return_to_service.on_return_left)
+    if issubclass(kind, ev.StepReported):
+        return _typed(kind, return_to_service.on_step_reported)
+    if issubclass(kind, ev.TestModeOrdered):
+        return _typed(kind, return_to_service.on_test_mode_ordered)
     if issubclass(kind, ev.MeterCorrected):
         return _typed(kind, meter_adjustments.on_meter_corrected)
     if issubclass(kind, ev.MeterReset):
@@ -305,12 +321,18 @@ def _card_handler(kind: type[ev.CardEvent]) -> _Handler:  # noqa: C901, PLR0912 
     assert_never(kind)
 
 
-def _device_handler(kind: type[ev.DeviceEvent]) -> _Handler:  # noqa: PLR0912 - a short case each
+def _device_handler(kind: type[ev.DeviceEvent]) -> _Handler:  # noqa: C901, PLR0912 - a short case each
     """Return the handler of one type of event: what other devices report."""
     if issubclass(kind, ev.SlotChanged):
         return _typed(kind, service.on_slot_changed)
+    if issubclass(kind, ev.MachineHalted):
+        return _typed(kind, return_to_service.on_machine_halted)
+    if issubclass(kind, ev.FaultDiagnosed):
+        return _typed(kind, return_to_service.on_fault_diagnosed)
+    if issubclass(kind, ev.EvidenceReported):
+        return _typed(kind, return_to_service.on_evidence_reported)
     if issubclass(kind, ev.ReturnStepChanged):
-        return _typed(kind, service.on_return_step_changed)
+        return _typed(kind, return_to_service.on_return_step_changed)
     if issubclass(kind, ev.DiceRead):
         return _typed(kind, starting_position.on_dice_read)
     if issubclass(kind, ev.DiceOpened):

@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from table_controller.ledger.money import MoneyEntry
+from table_controller.table.return_steps import Evidence, ReturnStep
 
 Actuation = Literal[
     "shuffle", "eject", "clear_out", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw", "open_bets",
@@ -137,6 +138,69 @@ class WagersReturned(BaseDecision, frozen=True):
     kept: tuple[str, ...] = ()
 
 
+# --- return to service ------------------------------------------------------------------------------------------------
+
+
+class ReturnBegan(BaseDecision, frozen=True):
+    """A return to service began: with a machine fault (`by` is empty), or by a person."""
+
+    report: int
+    slot: str
+    by: str
+    service: bool  # a technician must work on it; otherwise table staff may clear it
+    expected: int | None
+    has_door: bool
+    motors: tuple[str, ...] = ()  # motors that can be jogged; none if the firmware cannot
+
+
+class TechnicianAssigned(BaseDecision, frozen=True):
+    """A technician was assigned; `mode` is the machine's mode before, to be restored at the end."""
+
+    report: int
+    by: str
+    mode: str = ""
+
+
+class TechnicianLeft(BaseDecision, frozen=True):
+    """The assigned technician left; completed steps are kept."""
+
+    report: int
+    by: str
+
+
+class EvidenceShown(BaseDecision, frozen=True):
+    """Part of a step's evidence arrived."""
+
+    report: int
+    by: str
+    evidence: Evidence
+
+
+class StepCompleted(BaseDecision, frozen=True):
+    """A step was completed by this evidence."""
+
+    report: int
+    step: ReturnStep
+    by: str
+    evidence: Evidence
+
+
+class StepsUndone(BaseDecision, frozen=True):
+    """This step and all later ones must be done again."""
+
+    report: int
+    step: ReturnStep
+    why: str
+
+
+class TestModeChanged(BaseDecision, frozen=True):
+    """A machine entered or left test mode; after it left, the box restores its `mode`, if it has modes."""
+
+    slot: str
+    testing: bool
+    mode: str = ""
+
+
 # --- money ------------------------------------------------------------------------------------------------------------
 
 
@@ -227,5 +291,6 @@ class MeterPlay(BaseDecision, frozen=True):
 Decision = (
     Command | Prompt | PromptClosed | RequestRefused | Deadline | StateChanged | HoldOpened | HoldCleared | Finding
     | WagersReturned | Booked | BetAccepted | BetReturned | BetSettled | HitClaimed | HitRebooked | MeterSet
-    | MeterPlay
+    | MeterPlay | ReturnBegan | TechnicianAssigned | TechnicianLeft | EvidenceShown | StepCompleted | StepsUndone
+    | TestModeChanged
 )  # fmt: skip

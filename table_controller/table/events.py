@@ -9,6 +9,8 @@ from typing import Literal
 
 import msgspec
 
+from table_controller.table.return_steps import MachineEvidence, Requirements, ReturnStep
+
 Role = Literal["dealer", "floorperson", "technician", "auditor"]
 
 
@@ -202,10 +204,7 @@ class SlotChanged(BaseEvent, frozen=True):
 
 
 class ReturnStepChanged(BaseEvent, frozen=True):
-    """The next step of a device's return to service, in words; "" when all steps are done.
-
-    Only the box sends it, from its evidence for each step. `testing`: the device is in test mode.
-    """
+    """The next step of a return to service as text: in journals of record versions 1 and 2; no box submits it now."""
 
     slot: str
     fault_report: int
@@ -418,6 +417,75 @@ class SignShown(BaseEvent, frozen=True):
     cause: str = ""
 
 
+# --- return to service and test mode ---------------------------------------------------------------------------------
+
+
+class MachineHalted(BaseEvent, frozen=True):
+    """A machine that moves cards halted, and the box records the fault. `at_ns` (wall clock) identifies the report."""
+
+    slot: str
+    what: str
+    at_ns: int
+
+
+class FaultDiagnosed(BaseEvent, frozen=True):
+    """The report of a halt is on disk, with what its return to service requires."""
+
+    slot: str
+    fault_report: int
+    what: str
+    requires: Requirements
+
+
+class EvidenceReported(BaseEvent, frozen=True):
+    """A machine did something that proves or disproves steps of its return to service."""
+
+    slot: str
+    evidence: MachineEvidence
+
+
+class ReturnTaken(BaseEvent, frozen=True):
+    """A person begins or continues the return to service of a fault report. `mode` is the machine's present mode."""
+
+    slot: str
+    fault_report: int
+    who: Person
+    requires: Requirements
+    mode: str = ""
+
+
+class ReturnLeft(BaseEvent, frozen=True):
+    """A person ends the work of the technician on a return to service; completed steps are kept."""
+
+    slot: str
+    fault_report: int
+    who: Person
+
+
+class StepReported(BaseEvent, frozen=True):
+    """A person reports a step as done: the deck counted, the path seen clear (`dark` sensors), or the return signed."""
+
+    slot: str
+    fault_report: int
+    step: ReturnStep
+    who: Person
+    cards: int | None = None
+    dark: tuple[str, ...] | None = None
+
+
+class TestModeOrdered(BaseEvent, frozen=True):
+    """A technician begins or leaves test mode of a machine without a fault.
+
+    `obstacle` is what the machine's own report has against it; `mode` is its present mode.
+    """
+
+    slot: str
+    act: Literal["begin", "leave"]
+    who: Person
+    obstacle: str = ""
+    mode: str = ""
+
+
 # --- commands and time -----------------------------------------------------------------------------------------------
 
 
@@ -482,7 +550,7 @@ class CopyAbsenceConfirmed(BaseEvent, frozen=True):
 PersonEvent = (
     DeckReceived | OpenRound | NoMoreBets | Answer | IrregularityReported | Ordered | DealerChanged | SlotOrdered
     | MeterCorrected | MeterReset | MeterParameters | MeterClosed | MeterOpened | OverflowTransferred
-    | DeviceEnrolled | KeysRevoked
+    | DeviceEnrolled | KeysRevoked | ReturnTaken | ReturnLeft | StepReported | TestModeOrdered
 )  # fmt: skip
 # What shufflers and shoes report.
 CardEvent = (
@@ -493,6 +561,7 @@ CardEvent = (
 DeviceEvent = (
     SlotChanged | ReturnStepChanged | DiceRead | DiceOpened | NoRollReported | NumberDrawn | ButtonSeen | BetSensed
     | SeatLatched | EarlierLatchReported | SeatLockRefused | LateBet | SignShown
+    | MachineHalted | FaultDiagnosed | EvidenceReported
 )  # fmt: skip
 # What the box reports: ends of commands, time, its own start and end, and the second copy.
 BoxEvent = (

@@ -20,7 +20,7 @@ from table_controller.table.view import slot_label
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from table_controller.table.state import ReturnProcedure
+    from table_controller.table.return_progress import ReturnProcedure
     from table_controller.table.view import TableView
 
 
@@ -250,9 +250,9 @@ def _next_step(v: TableView, r: Resource) -> str:
     if procedure is None:
         return ""
     return (
-        f"; next, in fault report {procedure.fault_report}: {procedure.step}"
+        f"; next, in fault report {procedure.fault_report}: {procedure.next_text}"
         if procedure.fault_report
-        else f"; next: {procedure.step}"
+        else f"; next: {procedure.next_text}"
     )
 
 

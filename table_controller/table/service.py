@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from devices.service import FAULTED, UNVERIFIED, report_counts
 from table_controller.table import events as ev
-from table_controller.table import meter_visibility, restart, shuffling, stub
+from table_controller.table import meter_visibility, restart, return_to_service, shuffling, stub
 from table_controller.table import state_machines as mc
 from table_controller.table.betting import seat_of
 from table_controller.table.irregularities import CoreTrigger, open_hold, open_holds
-from table_controller.table.state import TRAY, ReturnProcedure
+from table_controller.table.state import TRAY
 from table_controller.table.view import slot_label
 
 if TYPE_CHECKING:
@@ -72,10 +72,13 @@ def on_slot_changed(c: Context, event: ev.SlotChanged) -> None:
     if not report_counts(slot.state, event.trigger, unsettled=in_doubt or slot.return_procedure is not None):
         return
     seen = slot.kind == "meter_sign" and c.is_meter_visible
+    was_testing = slot.is_testing
     c.fire_slot(event.slot, event.trigger)
+    if event.trigger == "fault":
+        return_to_service.on_fault(c, event.slot)
     if event.trigger == "appear":
         restart.make_safe(c, event.slot)
-    if event.trigger in ("vanish", "fault") and _cards_in_doubt(c, event):
+    if event.trigger in ("vanish", "fault") and _cards_in_doubt(c, event, was_testing=was_testing):
         open_hold(c, _FAULTS[slot.kind], slot=event.slot, deck=slot.deck)
     if event.trigger in ("appear", "vanish") and event.slot == c.start_slot and c.state.round.total is None:
         c.state.round.asked_start = c.state.round.start is not None  # it is not known what was armed or drawn
@@ -85,16 +88,13 @@ def on_slot_changed(c: Context, event: ev.SlotChanged) -> None:
         meter_visibility.on_slot_changed(c, event, seen=seen)
 
 
-def on_return_step_changed(c: Context, event: ev.ReturnStepChanged) -> None:
-    """Record the next step of a device's return to service; refusals name it."""
-    slot = c.state.slots[event.slot]
-    slot.return_procedure = ReturnProcedure(event.fault_report, event.step, event.testing) if event.step else None
+def _cards_in_doubt(c: Context, event: ev.SlotChanged, *, was_testing: bool) -> bool:
+    """Whether the cards inside are in doubt: the device faulted, or its link failed while it moved them.
 
-
-def _cards_in_doubt(c: Context, event: ev.SlotChanged) -> bool:
-    """Whether the cards inside are in doubt: the device faulted, or its link failed while it moved them."""
+    A machine that faults in test mode moved no cards of the table.
+    """
     slot = c.state.slots[event.slot]
-    if slot.kind not in _FAULTS or slot.deck is None:
+    if slot.kind not in _FAULTS or slot.deck is None or (was_testing and event.trigger == "fault"):
         return False
     moving = slot.kind == "shuffler" and c.state.decks[slot.deck].state == mc.IN_DEVICE and slot.ran
     dealing = c.state.round.state == mc.DEALING and slot.deck == c.state.round.deck

@@ -11,12 +11,13 @@ from table_controller.ledger.cards import CardBook
 from table_controller.ledger.hits import EnvyPaid, Hit
 from table_controller.ledger.meter import Bet
 from table_controller.ledger.money import MoneyBook
-from table_controller.rulebook.vocabulary import DealingName, DeviceFact, ShufflerFact
+from table_controller.rulebook.vocabulary import DealingName, ShufflerFact
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Prompt
+from table_controller.table.return_progress import ReturnProcedure
 
 # Raised when the meaning of a field changes. A change of the fields themselves is detected without it.
-STATE_VERSION = 2
+STATE_VERSION = 3
 
 StartName = Literal["shaker", "rng", "flat_button"]
 
@@ -55,26 +56,27 @@ class Deck(msgspec.Struct):
     persons: dict[str, str] = {}  # opening steps and the person who confirmed each
 
 
-class ReturnProcedure(msgspec.Struct):
-    """The return to service of a device that failed: its next step, in words, and whether test mode is on."""
-
-    fault_report: int
-    step: str
-    testing: bool = False
-
-
 class SlotState(msgspec.Struct):
     """One device's place: its service state and the cards inside."""
 
-    kind: DeviceFact
+    kind: str
     state: str = ABSENT
     deck: str | None = None
     intake: bool = False  # cards are in the intake, and their deck is not known yet
     ran: bool = False  # a cycle was started on the cards inside
     safe_due: bool = False  # must be stopped or locked first when it connects, because the box restarted
-    return_procedure: ReturnProcedure | None = (
-        None  # open steps; the device cannot return to service before they are done
-    )
+    return_procedure: ReturnProcedure | None = None  # until it is None, the device cannot return to service
+
+    @property
+    def is_testing(self) -> bool:
+        """Whether the device is in test mode."""
+        return self.return_procedure is not None and self.return_procedure.is_testing
+
+    @property
+    def tested_report(self) -> int | None:
+        """The fault report for which the device is in test mode, 0 for none; None: it is not in test mode."""
+        procedure = self.return_procedure
+        return procedure.fault_report if procedure is not None and procedure.is_testing else None
 
 
 class Round(msgspec.Struct):

@@ -66,7 +66,7 @@ class TableView:
 
     def slot_of(self, kind: str) -> str | None:
         """Return the slot of the only device of a kind."""
-        return self._slot_of.get(kind)  # type: ignore[call-overload,no-any-return]
+        return self._slot_of.get(kind)
 
     @property
     def shuffler(self) -> str | None:

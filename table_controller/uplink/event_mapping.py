@@ -98,7 +98,12 @@ def _items(decision: Decision, round_: int) -> tuple[it.AnyItem, ...]:  # noqa: 
     match decision:
         case d.StateChanged():
             return _moved(decision, round_)
-        case d.Command() | d.Prompt() | d.PromptClosed() | d.Deadline() | d.BetSettled():
+        case (
+            d.Command() | d.Prompt() | d.PromptClosed() | d.Deadline() | d.BetSettled()
+            # The state message has the next step of a return to service, and test mode.
+            | d.ReturnBegan() | d.TechnicianAssigned() | d.TechnicianLeft() | d.EvidenceShown() | d.StepCompleted()
+            | d.StepsUndone() | d.TestModeChanged()
+        ):  # fmt: skip
             return ()
         case d.HoldOpened():
             return (_irregularity(decision),)

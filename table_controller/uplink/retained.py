@@ -112,7 +112,7 @@ class RetainedTopics:
             self._health.due = True  # health is published again and again
             disk = await asyncio.to_thread(self._disk)
             pictures = source.pictures
-            links = {} if pictures is None else describe_links(pictures.machines())
+            links = {} if pictures is None else describe_links(pictures.machines(source.table()))
             copy = None if pictures is None else describe_copy(pictures.copy())
             messages.append((self._topics.health, describe_health(uplink(), links, disk, copy, source.clock)))
         return messages

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.box.broker import Mosquitto, MqttListener, free_port, until
+from simulators.casino.broker import free_port
+from tests.support.box.broker import Mosquitto, MqttListener, until
 from tests.support.box.processes import pitbox
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.box.broker import Mosquitto, MqttListener, free_port, publish, until
+from simulators.casino.broker import free_port
+from tests.support.box.broker import Mosquitto, MqttListener, publish, until
 from tests.support.box.certificates import Authority
 from tests.support.box.uplinks import PREFIX, running, settings
 from tests.support.suite.required_tools import need_tool

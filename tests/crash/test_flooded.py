@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from simulators.casino.broker import free_port
 from simulators.casino.table_layout import BENCH_PIN
 from table_controller.access.control_client import BlockingClient
-from tests.crash.test_read_only import configured, free_port, shown
+from tests.crash.test_read_only import configured, shown
 from tests.support.box.processes import LIMIT
 from tests.support.box.running_box import RunningBox
 

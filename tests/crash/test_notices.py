@@ -13,8 +13,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from simulators.casino.broker import free_port
 from simulators.casino.table_layout import BENCH_PEOPLE, BENCH_PIN, table_slots, table_toml, write_bench_people
-from tests.support.box.broker import Mosquitto, free_port
+from tests.support.box.broker import Mosquitto
 from tests.support.box.certificates import Authority
 from tests.support.box.configs import write_config
 from tests.support.box.processes import LIMIT, pitbox

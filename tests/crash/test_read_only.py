@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import stat
 import time
 import urllib.request
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from simulators.casino.broker import free_port
 from simulators.casino.table_layout import table_slots, table_toml, write_bench_people
 from tests.support.box.configs import write_config
 from tests.support.box.processes import LIMIT
@@ -22,13 +22,6 @@ if TYPE_CHECKING:
 GAME = "over_under"
 
 pytestmark = pytest.mark.realtime
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-        return port
 
 
 def configured(folder: Path, data: Path, port: int) -> Path:

@@ -26,6 +26,7 @@ from tests.support.box.configs import certificate
 from tests.support.box.killed_box import KilledBoxWatch
 from tests.support.box.power_cuts import compare_bets
 from tests.support.box.processes import pitbox
+from tests.support.box.remote_rounds import until_round_played
 from tests.support.box.running_box import RunningBox
 from tests.support.box.small_disk import small_disk
 
@@ -226,24 +227,6 @@ async def _to(table: RemoteTable, state: str) -> None:
                 await asyncio.sleep(0.002)
 
 
-async def _to_rest(table: RemoteTable) -> None:
-    """Play one more round to its end."""
-    async with asyncio.timeout(90):
-        while True:
-            await table.until_quiescent()
-            state = table.controller.table.state
-            if state.round.state == mc.BETTING:
-                table.controller.submit(ev.NoMoreBets(DEALER))
-            elif state.round.state == mc.IDLE and not state.holds and not state.prompts:
-                number = state.round.number
-                await table.round((1, 2))
-                await table.until_quiescent()
-                state = table.controller.table.state
-                if state.round.number > number and state.round.state == mc.IDLE:
-                    return
-            await asyncio.sleep(0.05)
-
-
 async def _to_the_middle(table: Stalled, state: str) -> None:
     """Bring a deck, open a round, place two chips; continue to the deal if requested."""
     await table.until_quiescent()
@@ -309,7 +292,7 @@ async def test_a_box_that_ends_in_the_middle_loses_nothing_and_the_next_one_asks
             # A shoe that was stopped in the deal voids the round by its rule; else the floorperson is asked.
             assert set(held) & {"box_restarted", "shoe_fault"}, held
             assert table.controller.table.state.round.number == number
-            await _to_rest(table)
+            await until_round_played(table, (1, 2))
             assert await asyncio.to_thread(box.end) == 0
             compare_bets(table, watch, list(reader.read(journal, 1)))
         finally:

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 from devices.shuffler import messages as m
 from table_controller.access import people_file
 from table_controller.diagnosis import fault_report_store as files
+from table_controller.journal import records as rec
+from table_controller.table import events as ev
+from table_controller.table.decisions import StepCompleted, TechnicianAssigned
 from tests.support.box.boxes import CHEAP, PIN, DirectClient
 from tests.support.box.return_to_service import (
     SLOT,
@@ -91,12 +94,15 @@ async def test_steps_of_a_return_to_service_complete_only_by_what_the_machine_do
             talk, "return", by="T1"
         )
         assert (await return_step(talk, "return", by="F1"))["next"] is None
-        assert SLOT not in bench.box.testing
-        ticks = [note for note in bench.notes("step") if "StepCompleted" in note.text]
+        assert bench.box.test_mode.tested_report(SLOT) is None
+        steps = [rec.decode_step(record.body) for record in bench.records() if record.kind == rec.STEP]
+        ticks = [each for step in steps for each in step.decisions if isinstance(each, StepCompleted)]
         assert len(ticks) == 8, "every tick is in the journal"
-        taken = next(note for note in bench.notes("step") if "TechnicianAssigned" in note.text)
-        assert taken.who is not None
+        taken = next(step.event for step in steps if any(isinstance(d, TechnicianAssigned) for d in step.decisions))
+        assert isinstance(taken, ev.ReturnTaken)
         assert taken.who.credential == "T1"
+        lines = files.steps_of(tmp_path / "fault-reports", 1)
+        assert [line for line in lines if isinstance(line, StepCompleted)] == ticks, "and with the fault report"
 
 
 async def test_one_person_with_two_credentials_is_no_second_person(tmp_path: Path) -> None:
@@ -129,7 +135,7 @@ async def test_a_return_to_service_continues_after_a_restart(tmp_path: Path) -> 
         again = DirectClient(bench.box)
         answer = await return_step(again)
         assert (answer["begun"], answer["done"], answer["next"]) == (True, ["clear", "path_empty"], "sensor_test")
-        assert bench.box.testing == {SLOT: 1}
+        assert bench.box.test_mode.tested_report(SLOT) == 1
 
 
 async def test_a_new_fault_in_test_mode_restarts_the_return_to_service_with_its_own_fault_report(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,10 +16,11 @@ from firmware_bridge.errors import CommandRefused, PitboxError
 from table_controller.access import people_file
 from table_controller.controller.slot import slots_of
 from table_controller.diagnosis import fault_report_store as files
-from table_controller.diagnosis import return_steps as st
 from table_controller.panel.labels import machine_name
 from table_controller.panel.panel import Panel
 from table_controller.table import events as ev
+from table_controller.table import return_progress as rp
+from table_controller.table import return_steps as st
 from table_controller.uplink.state_messages import describe_state
 from tests.support.box.boxes import CHEAP, PIN, BoxTestBench, DirectClient
 from tests.support.box.panel_threads import run_inline
@@ -93,19 +95,22 @@ async def test_nobody_returns_a_machine_between_its_fault_and_its_fault_report(t
         await talk.sign_on("F1", "T1")
         machine: Any = bench.machines[SLOT]
         machine.inject("dust:sensor=lift,percent=70")
-        controller, seen = bench.box.running_controller(), []
+        controller = bench.box.running_controller()
+        seen: list[tuple[int, str] | None] = []
 
         def reported(name: str, event: Any) -> None:
             if name == SLOT and isinstance(event, m.Jam | m.Fault):  # in the same call that reports the fault
                 for act, who in (("clear", "technician"), ("acknowledge", "floorperson")):
                     controller.submit(ev.SlotOrdered(SLOT, act, ev.Person(who, "X")))  # type: ignore[arg-type]
                 procedure = controller.table.state.slots[SLOT].return_procedure
-                seen.append(None if procedure is None else (procedure.fault_report, procedure.step.partition(":")[0]))
+                seen.append(
+                    None if procedure is None else (procedure.fault_report, procedure.next_text.partition(":")[0])
+                )
 
         bench.box.on_device_event.append(reported)
         with pytest.raises(PitboxError):
             await shuffler_of(bench.box).shuffle(1 << 61)
-        assert seen == [(0, "dossier")]
+        assert seen == [(0, "report")]
         await asyncio.sleep(2.0)
         procedure = controller.table.state.slots[SLOT].return_procedure
         assert procedure is not None
@@ -149,21 +154,21 @@ async def test_the_floorperson_returns_a_machine_after_the_last_step_and_not_bef
 
 async def test_with_older_firmware_the_self_test_replaces_turning_motors_and_the_step_states_it(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, talk):
-        dossier = files.FaultReportStore(tmp_path / "fault-reports")
+        report = files.FaultReportStore(tmp_path / "fault-reports")
         await talk.sign_on("T1")
         machine: Any = bench.machines[SLOT]
         machine.board.identity.capabilities.remove(m.JOGS)
         machine.inject("unplug:seconds=1")
         await asyncio.sleep(5.0)
         await fault(bench, "dust:sensor=lift,percent=70")
-        assert m.JOGS not in files.read(dossier.folder, 1).machine.capabilities
+        assert m.JOGS not in files.read(report.folder, 1).machine.capabilities
         await complete_return(bench, talk, until="sensor_test")
         assert str(await order_device(talk, "jog", motor="feed")).startswith("PB-428")
         await order_device(talk, "self_test")
         assert (await return_step(talk))["next"] == "one_card"
-        procedure = st.replay(files.steps_of(dossier.folder, 1))
+        procedure = rp.replay(files.steps_of(report.folder, 1))
         assert procedure is not None
-        assert "cannot jog: SelfTested" in st.required_evidence(procedure, st.ReturnStep.MOTOR_JOG)
+        assert "cannot jog: SelfTested" in rp.required_evidence(procedure, st.ReturnStep.MOTOR_JOG)
 
 
 async def test_another_technician_continues_an_interrupted_return_and_test_mode_is_restored(
@@ -180,14 +185,14 @@ async def test_another_technician_continues_an_interrupted_return_and_test_mode_
         assert machine.firmware.mode.name == "SORT"
         left = await return_step(talk, "leave", by="T1")
         assert (left["technician"], left["open"]) == ("", "begin: a technician starts the return to service")
-        assert SLOT not in bench.box.testing
+        assert bench.box.test_mode.tested_report(SLOT) is None
         await asyncio.sleep(1.0)
         assert machine.firmware.mode.name == "SHUFFLE", "as it was before somebody took it up"
         assert str(await order_device(talk, "shuffle")).startswith("PB-814"), "out of test mode nothing moves"
         answer = await return_step(talk, "begin", by="T2")
         assert (answer["next"], answer["technician"]) == ("one_card", "t2")
         await complete_return(bench, talk)
-        assert SLOT not in bench.box.testing
+        assert bench.box.test_mode.tested_report(SLOT) is None
 
 
 @pytest.mark.parametrize("step", ["clear", "path_empty", "motor_jog", "one_card", "count", "return"])
@@ -204,27 +209,57 @@ async def test_a_box_that_loses_power_during_a_return_to_service_continues_at_th
         await start(bench, tmp_path)
         again = await DirectClient(bench.box).sign_on("F1", "T1")
         answer = await return_step(again)
-        assert (answer["done"], answer["next"], bench.box.testing) == (done, step, {SLOT: 1})
+        assert (answer["done"], answer["next"], bench.box.test_mode.tested_report(SLOT)) == (done, step, 1)
         await again.submit("slot", slot=SLOT, act="clear", by="T1")
         assert f"{step}: " in next_step_of_refusal(await again.submit("slot", slot=SLOT, act="acknowledge", by="F1"))
         await complete_return(bench, again)
 
 
-async def test_a_power_cut_while_the_fault_report_is_written_skips_no_step(tmp_path: Path) -> None:
+@pytest.mark.parametrize("written", [True, False])
+async def test_a_power_cut_while_the_fault_report_is_written_skips_no_step(tmp_path: Path, *, written: bool) -> None:
     async with running(tmp_path) as (bench, talk):
         await talk.sign_on("F1", "T1")
-        await fault(bench, "dust:sensor=lift,percent=70")
-        slot = bench.box.running_controller().table.state.slots[SLOT]
-        bench.box.running_controller().submit(ev.ReturnStepChanged(SLOT, 0, "dossier: the box is recording the fault"))
-        (tmp_path / "fault-reports" / "000001.steps").unlink()
-        await asyncio.sleep(1.0)
-        assert slot.return_procedure is not None
-        bench.box.running_controller().abandon()
+        controller, machine = bench.box.running_controller(), bench.machines[SLOT]
+        machine.inject("dust:sensor=lift,percent=40")
+
+        def cut(name: str, event: Any) -> None:
+            if name == SLOT and isinstance(event, m.SelfTested):  # in the same call that reports the fault
+                asyncio.get_running_loop().call_soon(controller.abandon)
+
+        bench.box.on_device_event.append(cut)
+        with contextlib.suppress(PitboxError):
+            await shuffler_of(bench.box).self_test(1 << 61)
+        procedure = controller.table.state.slots[SLOT].return_procedure
+        assert isinstance(procedure, rp.FaultRecording)
         await bench.box.stop()
+        for path in [] if written else list((tmp_path / "fault-reports").iterdir()):
+            path.unlink()
         await start(bench, tmp_path)
-        procedure = bench.box.running_controller().table.state.slots[SLOT].return_procedure
-        assert procedure is not None
-        assert (procedure.fault_report, procedure.step) == (1, "begin: a technician starts the return to service")
+        await asyncio.sleep(2.0)
+        again = bench.box.running_controller().table.state.slots[SLOT].return_procedure
+        assert isinstance(again, rp.ReturnProgress)
+        assert (again.fault_report, again.next_text) == (1, "begin: a technician starts the return to service")
+        report = files.read(tmp_path / "fault-reports", 1)
+        assert (report.halt.what, report.at_ns) == ("self_test", procedure.at_ns)
+        assert report.halt.message == ("SelfTested" if written else "lost in a power cut")
+        assert files.steps_of(tmp_path / "fault-reports", 1) == [again.began]
+
+
+async def test_lines_that_a_power_cut_prevented_follow_after_the_start(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("T1")
+        await fault(bench, "dust:sensor=lift,percent=70")
+        await complete_return(bench, talk, until="sensor_test")
+        whole = files.steps_of(tmp_path / "fault-reports", 1)
+        assert len(whole) > 3
+        await bench.box.stop()
+        path = tmp_path / "fault-reports" / "000001.steps"
+        lines = path.read_bytes().splitlines(keepends=True)
+        for kept in range(len(lines) + 1):
+            path.write_bytes(b"".join(lines[:kept]) + b"".join(lines[kept : kept + 1])[:9])
+            await start(bench, tmp_path)
+            assert files.steps_of(tmp_path / "fault-reports", 1) == whole
+            await bench.box.stop()
 
 
 async def test_deleting_the_files_skips_no_step(tmp_path: Path) -> None:
@@ -236,6 +271,9 @@ async def test_deleting_the_files_skips_no_step(tmp_path: Path) -> None:
             path.unlink()
         await start(bench, tmp_path)
         assert bench.box.running_controller().table.state.slots[SLOT].return_procedure is not None
+        await asyncio.sleep(2.0)
+        again = await DirectClient(bench.box).sign_on("F1", "T1")
+        await complete_return(bench, again)  # with an incomplete report in place of the deleted one
 
 
 async def test_test_mode_is_shown_everywhere_moves_no_meter_and_ends_with_the_return_to_service(tmp_path: Path) -> None:
@@ -293,12 +331,12 @@ async def test_dust_that_makes_a_shoe_refuse_is_a_machine_fault_that_requires_th
         assert bench.box.running_controller().table.context.is_in_service(SHOE_SLOT)
         machine.inject("dust:sensor=draw,percent=70")
         await refused(bench)
-        dossier = files.read(tmp_path / "fault-reports", 1)
-        assert (dossier.machine.slot, dossier.halt.what, dossier.complete) == (SHOE_SLOT, "path_blocked", True)
+        report = files.read(tmp_path / "fault-reports", 1)
+        assert (report.machine.slot, report.halt.what, report.complete) == (SHOE_SLOT, "path_blocked", True)
         state = bench.box.running_controller().table.state.slots[SHOE_SLOT]
         assert (state.state, bench.box.service_state(SHOE_SLOT)) == ("faulted", "faulted")
         assert state.return_procedure is not None
-        assert (state.return_procedure.fault_report, state.return_procedure.step) == (
+        assert (state.return_procedure.fault_report, state.return_procedure.next_text) == (
             1,
             "begin: a technician starts the return to service",
         )
@@ -308,7 +346,7 @@ async def test_dust_that_makes_a_shoe_refuse_is_a_machine_fault_that_requires_th
         assert "next, in fault report 1: begin: " in next_step_of_refusal(answer), "wiped is not back in service"
         assert (await return_step(talk, "begin", by="F1")).startswith("PB-813"), "a technician's"
         assert (await return_step(talk, "begin", by="T1"))["next"] == "clear"
-        assert bench.box.testing == {SHOE_SLOT: 1}
+        assert bench.box.test_mode.tested_report(SHOE_SLOT) == 1
 
 
 async def test_a_card_left_in_a_shoe_requires_no_return_steps_but_is_recorded(tmp_path: Path) -> None:

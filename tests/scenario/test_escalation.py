@@ -11,6 +11,8 @@ import pytest
 from simulators.casino.table_layout import table_slots, table_toml
 from table_controller.config import load_config
 from table_controller.host.configured_plan import plan_of
+from table_controller.panel.live import LivePages
+from table_controller.uplink.state_messages import describe_state
 from tests.support.box.boxes import BoxTestBench, DirectClient
 from tests.support.box.configs import write_config
 
@@ -56,6 +58,10 @@ async def test_a_fault_that_nobody_acknowledges_is_escalated_at_the_configured_t
         state = box.pictures.box().state
         assert state is not None
         assert [each.escalated for each in state.holds] == [2]
+        assert [each.escalated for each in describe_state(state, None, "now").holds] == [2], "over MQTT too"
+        live = LivePages(box, "bench")
+        assert [each["escalated"] for each in live.view("floorperson")["holds"]] == [2], "and on the floor page"
+        live.close()
         assert not state.round.number, "and the table stands still all the while"
     finally:
         await box.stop()

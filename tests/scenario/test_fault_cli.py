@@ -10,7 +10,9 @@ import pytest
 
 from table_controller.cli import OK, USAGE, main
 from table_controller.diagnosis import fault_report_store as files
-from table_controller.diagnosis import return_steps as st
+from table_controller.table import return_progress as rp
+from table_controller.table import return_steps as st
+from table_controller.table.decisions import StepCompleted
 from tools.studies.accuracy_cases import Case
 from tools.studies.accuracy_runs import happen
 
@@ -80,8 +82,8 @@ def test_without_a_number_the_newest_and_the_list_names_all(folder: Path, capsys
 
 def test_completed_steps_are_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kept = files.FaultReportStore(folder)
-    began = st.begin(1, "shuffler.1", "T1", service=False, expected=53, has_door=True)
-    for event in (began, st.StepCompleted(1, st.ReturnStep.CLEAR, "T1", st.Emptied())):
+    began = rp.began(1, "shuffler.1", "T1", st.Requirements(service=False, expected=53, has_door=True))
+    for event in (began, StepCompleted(1, st.ReturnStep.CLEAR, "T1", st.Emptied())):
         kept.note(1, event)
     output = jam(capsys, folder, "1")
     assert "☑ clear" in output

@@ -35,7 +35,7 @@ def since_snapshot(house: CasinoTable) -> list[Record]:
 def recovered(house: CasinoTable) -> tuple[Recovered, Table]:
     """Recover from the disk by the shipped function, into a fresh table, as a start does first."""
     slots = {place.name: place.kind for place in house.plan.slots}
-    table = Table(house.edition, house.submission, slots)  # type: ignore[arg-type]
+    table = Table(house.edition, house.submission, slots)
     store = house.disk.open(version=VERSION, digests=house.box.digests)
     recovery = recover(store, table, house.box.digests)
     house.disk.release(store)

@@ -19,6 +19,7 @@ from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import LinkError, PortMissing
 from firmware_bridge.transport.serial import open_serial
+from simulators.casino.broker import free_port
 from tests.support.box.processes import simulator
 from tests.support.suite.required_tools import need_tool
 from tests.support.wire.connected_driver import connected
@@ -28,13 +29,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.realtime
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        number: int = probe.getsockname()[1]
-        return number
 
 
 @contextmanager

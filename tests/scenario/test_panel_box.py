@@ -133,13 +133,13 @@ async def test_test_mode_is_begun_with_a_technicians_pin_and_by_nobody_else(tmp_
         assert (await _order(AsgiBrowser(stage.app), "begin_test", by=by)).status == 401
         for other, id_ in ((floor, "F1"), (dealer, "D1")):
             assert (await _order(other, "begin_test", by={"id": id_, "pin": PIN})).status == 403
-        assert stage.bench.box.testing == {}
+        assert stage.bench.box.test_mode.tested_report(SLOT) is None
         assert (await _order(technician, "leave_test", by=by)).status == 409, "it is not offered"
         assert (await _order(technician, "begin_test", by=by)).json["ok"]
-        assert stage.bench.box.testing == {SLOT: 0}
+        assert stage.bench.box.test_mode.tested_report(SLOT) == 0
         assert (await _order(floor, "leave_test", by={"id": "F1", "pin": PIN})).status == 403
         assert (await _order(technician, "leave_test", by=by)).json["ok"]
-        assert stage.bench.box.testing == {}
+        assert stage.bench.box.test_mode.tested_report(SLOT) is None
 
 
 async def test_only_permitted_roles_see_the_history_of_machines(tmp_path: Path) -> None:

@@ -137,8 +137,8 @@ async def test_a_fault_in_test_mode_latches_and_needs_its_own_return_to_service(
         await asyncio.sleep(2.0)
         procedure = bench.box.running_controller().table.state.slots[SLOT].return_procedure
         assert procedure is not None
-        assert (procedure.fault_report, procedure.testing, _state(bench)) == (1, False, FAULTED)
-        assert bench.box.testing == {}
+        assert (procedure.fault_report, procedure.is_testing, _state(bench)) == (1, False, FAULTED)
+        assert bench.box.test_mode.tested_report(SLOT) is None
         assert (await order_device(talk, "leave_test")).startswith("PB-813")
 
 
@@ -150,7 +150,7 @@ async def test_test_mode_continues_after_the_box_was_switched_off(tmp_path: Path
         await bench.box.stop()
         await start(bench, tmp_path)
         await asyncio.sleep(5.0)
-        assert bench.box.testing == {SLOT: 0}
+        assert bench.box.test_mode.tested_report(SLOT) == 0
         assert _state(bench) == UNVERIFIED
         again = DirectClient(bench.box)
         await again.sign_on("T1")

@@ -30,7 +30,12 @@ if TYPE_CHECKING:
     from table_controller.controller.controller import DurableStep
 
 # Decisions without their own event: they go to devices and people at the table, or are part of another event.
-QUIET = {d.Command, d.Prompt, d.PromptClosed, d.Deadline, d.BetSettled}
+# The retained state has the next step of a return to service, and test mode.
+OF_A_RETURN = {
+    d.ReturnBegan, d.TechnicianAssigned, d.TechnicianLeft, d.EvidenceShown, d.StepCompleted, d.StepsUndone,
+    d.TestModeChanged,
+}  # fmt: skip
+QUIET = {d.Command, d.Prompt, d.PromptClosed, d.Deadline, d.BetSettled, *OF_A_RETURN}
 
 
 def message(published: Any) -> dict[str, Any]:

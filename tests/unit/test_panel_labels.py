@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, get_args
 
@@ -26,7 +27,7 @@ from table_controller.panel.sessions import (
 from table_controller.panel.view import table_view
 from table_controller.picture.build import picture_of_table
 from table_controller.rulebook import GAMES, OUTCOMES, PHASES, TRIGGERS
-from table_controller.table import core, hold_steps, state_machines
+from table_controller.table import core, hold_steps, state_machines, view
 from table_controller.table import events as ev
 from table_controller.table.decisions import Decision, HoldOpened, RequestRefused, StateChanged
 from table_controller.table.irregularities import CoreTrigger
@@ -53,6 +54,13 @@ def test_every_question_of_the_core_has_a_sentence() -> None:
 def test_every_phase_and_every_report_has_its_words() -> None:
     assert set(labels.PHASES) == set(state_machines.ROUND_STATES) >= set(PHASES)
     assert set(labels.ORDERS) == set(_literals(OrderRequest, "order")) == set(_literals(ev.Ordered, "order"))
+
+
+def test_reasons_pages_and_scripts_name_a_machine_alike() -> None:
+    script = (Path(labels.__file__).parent / "static" / "common.js").read_text("utf-8")
+    (table,) = re.findall(r"^const MACHINES = \{ (.*) \};$", script, re.MULTILINE)
+    assert {kind.strip('"'): words for kind, words in re.findall(r'([^ ,:]+): "([^"]+)"', table)} == view._KIND_LABELS
+    assert labels.machine_name("rng.1") == view.slot_label("rng.1") == "Number generator 1"
 
 
 def test_every_irregularity_has_a_description() -> None:

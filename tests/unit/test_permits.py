@@ -114,7 +114,7 @@ sensor_missing | 688a.2(d)(1) | floorperson | have a sensor in service at every 
 hand_without_shuffler | 688a.9(a)(1) | floorperson | return the shuffler to service, or deal from a shoe
 button_barred | 575.5(g)(3) | floorperson | use both, or order another method
 not_cleared | 688a.13(m) | technician | clear the fault, or repair the device
-steps_open | 688a.13(m) | technician | do every step; next, in fault report 4: one card
+steps_open | 688a.13(m) | technician | do every step; next, in fault report 4: clear: take every card off the path, close the door, have the machine empty itself
 holds_cards | 688a.13(m) | dealer | take the cards out
 irregularity | 688a.13(m) | floorperson | do its steps and acknowledge it
 any_irregularity | 688a.7(c) | floorperson | do its steps and acknowledge it

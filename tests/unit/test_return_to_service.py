@@ -2,27 +2,71 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from devices.service import CLEARED, IN_SERVICE, UNVERIFIED
+from devices.service import CLEARED, FAULTED, IN_SERVICE, UNVERIFIED
+from table_controller.table import decisions as d
 from table_controller.table import events as ev
+from table_controller.table import return_progress as rp
+from table_controller.table import return_steps as st
 from table_controller.table.core import Table
-from table_controller.table.decisions import RequestRefused
-from tests.support.core.ideal_table import FLOOR, TECH, IdealTable, commanded_acts, decisions_of
+from table_controller.table.decisions import RequestRefused, StepsUndone
+from table_controller.table.return_steps import Requirements
+from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR, TECH, IdealTable, commanded_acts, decisions_of
 
 if TYPE_CHECKING:
     from table_controller.table.decisions import Decision, Prompt
 
 SLOT = "shuffler.1"
-STEP = "clear: take every card off the path"
+STEP = "begin: a technician starts the return to service"
+REQUIRES = Requirements(service=True, expected=53, has_door=False)
+STAFF = Requirements(service=False, expected=53, has_door=False)
 
 
-def faulted(floor: IdealTable) -> IdealTable:
+def diagnosed(floor: IdealTable, requires: Requirements = REQUIRES) -> None:
+    floor.step(ev.MachineHalted(SLOT, "jam", 77))
+    floor.step(ev.FaultDiagnosed(SLOT, 4, "jam", requires))
+
+
+def faulted(floor: IdealTable, requires: Requirements = REQUIRES) -> IdealTable:
     floor.step(ev.SlotChanged(SLOT, "fault"))
-    floor.step(ev.ReturnStepChanged(SLOT, 4, STEP))
+    diagnosed(floor, requires)
     return floor
+
+
+def progress(floor: IdealTable) -> rp.ReturnProgress:
+    procedure = floor.state.slots[SLOT].return_procedure
+    assert isinstance(procedure, rp.ReturnProgress)
+    return procedure
+
+
+def complete(floor: IdealTable, *, until: st.ReturnStep | None = None) -> None:
+    """Complete every step of the procedure, or those before one."""
+    if progress(floor).began.service:
+        floor.step(ev.ReturnTaken(SLOT, 4, TECH, REQUIRES, "shuffle"))
+    for step in progress(floor).steps:
+        if step is until:
+            return
+        floor.step(EVIDENCE[step])
+
+
+EVIDENCE: Final[dict[st.ReturnStep, ev.Event]] = {
+    st.ReturnStep.CLEAR: ev.EvidenceReported(SLOT, st.Emptied()),
+    st.ReturnStep.PATH_EMPTY: ev.StepReported(SLOT, 4, st.ReturnStep.PATH_EMPTY, TECH, dark=()),
+    st.ReturnStep.SENSOR_TEST: ev.EvidenceReported(SLOT, st.Tested(0, 0)),
+    st.ReturnStep.MOTOR_JOG: ev.EvidenceReported(SLOT, st.Tested(0, 0)),
+    st.ReturnStep.ONE_CARD: ev.EvidenceReported(SLOT, st.CardsMoved(1)),
+    st.ReturnStep.FULL_DECK: ev.EvidenceReported(SLOT, st.CardsMoved(53)),
+    st.ReturnStep.COUNT: ev.StepReported(SLOT, 4, st.ReturnStep.COUNT, TECH, cards=53),
+    st.ReturnStep.RETURN: ev.StepReported(SLOT, 4, st.ReturnStep.RETURN, FLOOR),
+}
+
+
+def refusal(decided: list[Decision]) -> str:
+    (refused,) = decisions_of(RequestRefused, decided)
+    return " ".join([refused.what, *(f"{reason.key}: {reason.text}" for reason in refused.reasons)])
 
 
 def next_step_of_refusal(decided: list[Decision]) -> str:
@@ -38,9 +82,11 @@ def test_a_floorpersons_order_is_refused_by_name_of_the_next_step_until_all_are_
         floor.step(ev.SlotOrdered(SLOT, "acknowledge", FLOOR))
     )
     assert floor.state.slots[SLOT].state == CLEARED
-    floor.step(ev.ReturnStepChanged(SLOT, 4, "count: count the deck by hand", testing=True))
+    complete(floor, until=st.ReturnStep.COUNT)
+    assert floor.state.slots[SLOT].is_testing
     assert "count the deck" in next_step_of_refusal(floor.step(ev.SlotOrdered(SLOT, "acknowledge", FLOOR)))
-    floor.step(ev.ReturnStepChanged(SLOT, 4, ""))
+    floor.step(EVIDENCE[st.ReturnStep.COUNT])
+    floor.step(EVIDENCE[st.ReturnStep.RETURN])
     assert commanded_acts(floor.step(ev.SlotOrdered(SLOT, "acknowledge", FLOOR))) == ["return_to_service"]
 
 
@@ -78,14 +124,14 @@ def test_the_acknowledgement_of_an_irregularity_is_refused_and_its_question_stay
     floor = IdealTable("asia_poker").start("blue", "red")
     floor.step(ev.SlotChanged(SLOT, "fault"))
     floor.step(ev.IrregularityReported("shuffler_fault", FLOOR, slot=SLOT))
-    floor.step(ev.ReturnStepChanged(SLOT, 4, STEP))
+    diagnosed(floor)
     prompt = acknowledgement(floor)
     assert floor.state.slots[SLOT].state == CLEARED
     answer = ev.Answer(prompt.id, prompt.choices[0], FLOOR)
     assert STEP in next_step_of_refusal(floor.step(answer))
     assert prompt.id in floor.state.prompts
     assert floor.state.slots[SLOT].state == CLEARED
-    floor.step(ev.ReturnStepChanged(SLOT, 4, ""))
+    complete(floor)
     floor.step(answer)
     assert prompt.id not in floor.state.prompts
     assert floor.state.slots[SLOT].state == UNVERIFIED
@@ -94,7 +140,7 @@ def test_the_acknowledgement_of_an_irregularity_is_refused_and_its_question_stay
 def test_a_machine_taken_out_of_service_does_not_block_the_table() -> None:
     floor = IdealTable("asia_poker").start("blue", "red")
     floor.step(ev.SlotChanged(SLOT, "fault"))
-    floor.step(ev.ReturnStepChanged(SLOT, 4, STEP))
+    diagnosed(floor)
     floor.step(ev.SlotOrdered(SLOT, "give_up", FLOOR))
     floor.clear_holds()
     assert not floor.state.holds
@@ -107,3 +153,172 @@ def test_open_steps_are_part_of_the_state_that_a_restart_brings_back() -> None:
     again.restore(floor.table.snapshot())
     assert again.state.slots[SLOT].return_procedure == floor.state.slots[SLOT].return_procedure
     assert [reason.key for reason in again.permit("return_to_service", SLOT)] == ["not_cleared", "steps_open"]
+
+
+# --- the procedure ----------------------------------------------------------------------------------------------------
+
+
+def test_a_machine_is_kept_out_of_service_from_its_halt_on() -> None:
+    floor = IdealTable("asia_poker").start()
+    floor.step(ev.SlotChanged(SLOT, "fault"))
+    floor.step(ev.MachineHalted(SLOT, "jam", 77))
+    floor.step(ev.SlotOrdered(SLOT, "clear", TECH))
+    assert "the box is recording the fault" in next_step_of_refusal(
+        floor.step(ev.SlotOrdered(SLOT, "acknowledge", FLOOR))
+    )
+    assert "is recording a fault" in refusal(floor.step(ev.ReturnTaken(SLOT, 4, TECH, REQUIRES)))
+    floor.step(ev.FaultDiagnosed(SLOT, 4, "jam", STAFF))
+    assert floor.state.slots[SLOT].return_procedure is None, "people at the table resolve an interruption"
+    assert commanded_acts(floor.step(ev.SlotOrdered(SLOT, "acknowledge", FLOOR))) == ["return_to_service"]
+
+
+def test_a_blocked_path_that_is_no_card_takes_a_machine_out_of_service() -> None:
+    floor = IdealTable("asia_poker").start()
+    for requires, state in ((STAFF, IN_SERVICE), (REQUIRES, FAULTED)):
+        floor.step(ev.MachineHalted(SLOT, "path_blocked", 77))
+        floor.step(ev.FaultDiagnosed(SLOT, 4, "path_blocked", requires))
+        assert floor.state.slots[SLOT].state == state
+        assert (floor.state.slots[SLOT].return_procedure is None) is (state == IN_SERVICE)
+
+
+@pytest.mark.parametrize("step", st.SERVICE_STEPS)
+def test_no_step_is_skipped_by_any_evidence_or_person(step: st.ReturnStep) -> None:
+    floor = faulted(IdealTable("asia_poker").start())
+    complete(floor, until=step)
+    before = progress(floor)
+    following = before.next
+    assert following is not None
+    for later in st.SERVICE_STEPS[st.SERVICE_STEPS.index(following) + 1 :]:
+        if EVIDENCE[later] != EVIDENCE[following]:  # without jogging, one self-test proves sensors and motors
+            floor.step(EVIDENCE[later])
+            assert progress(floor).done == before.done
+    for reported in st.ReturnStep:  # a person reports what only a machine can show
+        floor.step(ev.StepReported(SLOT, 4, reported, TECH))
+        assert progress(floor).done == before.done
+
+
+def test_only_a_technician_begins_a_machine_fault_and_only_these_roles_work_on_one() -> None:
+    floor = faulted(IdealTable("asia_poker").start())
+    for who in (DEALER, AUDITOR, FLOOR):
+        assert "wrong_role: a technician" in refusal(floor.step(ev.ReturnTaken(SLOT, 4, who, REQUIRES)))
+    assert "a technician must" in refusal(floor.step(ev.ReturnTaken(SLOT, 4, FLOOR, STAFF))), "as it began"
+    assert "already has an open return to service, of report 4" in refusal(
+        floor.step(ev.ReturnTaken(SLOT, 5, TECH, REQUIRES))
+    )
+    assert "no technician is assigned" in refusal(floor.step(ev.ReturnLeft(SLOT, 4, TECH)))
+    complete(floor, until=st.ReturnStep.RETURN)
+    for who in (DEALER, AUDITOR):
+        assert "wrong_role" in refusal(floor.step(ev.StepReported(SLOT, 4, st.ReturnStep.RETURN, who)))
+        assert "wrong_role" in refusal(floor.step(ev.ReturnLeft(SLOT, 4, who)))
+    assert "has not begun" in refusal(floor.step(ev.StepReported(SLOT, 5, st.ReturnStep.RETURN, FLOOR)))
+    both = ev.Person("floorperson", "F9", TECH.identity)
+    assert "second person" in refusal(floor.step(ev.StepReported(SLOT, 4, st.ReturnStep.RETURN, both)))
+
+
+def test_an_interruption_is_taken_up_by_table_staff_without_test_mode() -> None:
+    floor = IdealTable("asia_poker").start()
+    floor.step(ev.SlotChanged(SLOT, "fault"))
+    assert not decisions_of(RequestRefused, floor.step(ev.ReturnTaken(SLOT, 4, FLOOR, STAFF)))
+    assert not floor.state.slots[SLOT].is_testing
+    for step in st.STAFF_STEPS[:-1]:
+        floor.step(EVIDENCE[step])
+    assert "second person" in refusal(floor.step(EVIDENCE[st.ReturnStep.RETURN])), "who began it does not return it"
+    floor.step(ev.StepReported(SLOT, 4, st.ReturnStep.RETURN, ev.Person("floorperson", "F9")))
+    assert floor.state.slots[SLOT].return_procedure is None
+    floor.state.slots[SLOT].state = IN_SERVICE
+    assert "needs no return to service" in refusal(floor.step(ev.ReturnTaken(SLOT, 5, TECH, REQUIRES)))
+
+
+def test_test_mode_ends_with_the_last_step_or_when_the_technician_leaves_and_names_the_mode_to_restore() -> None:
+    floor = faulted(IdealTable("asia_poker").start())
+    began = floor.step(ev.ReturnTaken(SLOT, 4, TECH, REQUIRES, "shuffle"))
+    assert decisions_of(d.TestModeChanged, began) == [d.TestModeChanged(SLOT, testing=True)]
+    other = ev.Person("technician", "T9")
+    assert not decisions_of(d.TestModeChanged, floor.step(ev.ReturnTaken(SLOT, 4, other, REQUIRES, "sort")))
+    left = [d.TestModeChanged(SLOT, testing=False, mode="shuffle")]
+    assert decisions_of(d.TestModeChanged, floor.step(ev.ReturnLeft(SLOT, 4, other))) == left
+    complete(floor, until=st.ReturnStep.RETURN)
+    assert decisions_of(d.TestModeChanged, floor.step(EVIDENCE[st.ReturnStep.RETURN])) == left
+
+
+def test_a_new_halt_undoes_the_steps_and_begins_no_second_procedure() -> None:
+    floor = faulted(IdealTable("asia_poker").start())
+    complete(floor, until=st.ReturnStep.FULL_DECK)
+    floor.step(ev.SlotOrdered(SLOT, "clear", TECH))
+    floor.step(ev.SlotChanged(SLOT, "fault"))
+    assert floor.state.slots[SLOT].state == FAULTED, "a fault latches in test mode, too"
+    floor.step(ev.MachineHalted(SLOT, "jam", 99))
+    assert len(decisions_of(StepsUndone, floor.step(ev.EvidenceReported(SLOT, st.FaultedAgain("Jam"))))) == 1
+    floor.step(ev.FaultDiagnosed(SLOT, 5, "jam", REQUIRES))
+    assert (progress(floor).fault_report, progress(floor).done) == (4, ())
+
+
+def test_the_steps_of_a_report_that_was_lost_begin_again() -> None:
+    floor = faulted(IdealTable("asia_poker").start())
+    complete(floor, until=st.ReturnStep.RETURN)
+    decided = floor.step(ev.FaultDiagnosed(SLOT, 4, "stopped", REQUIRES))
+    assert decisions_of(d.TestModeChanged, decided) == [d.TestModeChanged(SLOT, testing=False, mode="shuffle")]
+    assert (progress(floor).done, progress(floor).next_text) == ((), STEP)
+
+
+# --- test mode --------------------------------------------------------------------------------------------------------
+
+# Every report of cards that a shuffler or a shoe sends.
+CARD_REPORTS: Final[tuple[ev.Event, ...]] = (
+    ev.CardsInserted(SLOT), ev.CardsBehindGate(SLOT), ev.IntakeEmptied(SLOT), ev.DeckGivenOut(SLOT),
+    ev.ShuffleEnded(SLOT, 53, shuffled=True), ev.ShuffleFailed(SLOT, 3, None), ev.DiscardsTakenIn(SLOT, 53),
+    ev.ShoeLoaded(SLOT, 53), ev.ShoeEmpty(SLOT), ev.StackOut(SLOT, 7), ev.StackTaken(SLOT), ev.CardsDrawn(SLOT, 49),
+    ev.StubOut(SLOT, 4), ev.ShoeFault(SLOT, 3), ev.FaceUpSeen(SLOT), ev.CoverCardOut(SLOT),
+)  # fmt: skip
+
+
+def in_test_mode(floor: IdealTable) -> IdealTable:
+    assert not decisions_of(RequestRefused, floor.step(ev.TestModeOrdered(SLOT, "begin", TECH, mode="shuffle")))
+    return floor
+
+
+@pytest.mark.parametrize("event", CARD_REPORTS, ids=lambda event: type(event).__name__)
+def test_a_machine_in_test_mode_touches_no_card_deck_round_or_bet(event: ev.Event) -> None:
+    floor = in_test_mode(IdealTable("asia_poker").start("blue"))
+    before = floor.table.snapshot()
+    assert floor.table.step(event) == []
+    assert floor.table.snapshot() == before
+    assert floor.table.ignores(event)
+
+
+def test_no_doubt_ends_a_test_but_a_fault_does() -> None:
+    floor = in_test_mode(IdealTable("asia_poker").start())
+    for trigger in ("doubt", "verify", "vanish", "appear", "verify"):
+        floor.step(ev.SlotChanged(SLOT, trigger))
+        assert floor.state.slots[SLOT].tested_report == 0
+        assert floor.state.slots[SLOT].state != IN_SERVICE
+    decided = floor.step(ev.SlotChanged(SLOT, "fault"))
+    assert decisions_of(d.TestModeChanged, decided) == [d.TestModeChanged(SLOT, testing=False)]
+    assert (floor.state.slots[SLOT].state, floor.state.slots[SLOT].tested_report) == (FAULTED, None)
+    assert not floor.table.ignores(ev.CardsInserted(SLOT))
+
+
+def test_test_mode_is_a_technicians_and_needs_an_empty_machine_at_its_begin_and_end() -> None:
+    floor = IdealTable("asia_poker").start()
+    for who in (DEALER, FLOOR, AUDITOR):
+        assert "wrong_role" in refusal(floor.step(ev.TestModeOrdered(SLOT, "begin", who)))
+    obstacle = "cards are in its intake"
+    assert obstacle in refusal(floor.step(ev.TestModeOrdered(SLOT, "begin", TECH, obstacle)))
+    assert "not_tested" in refusal(floor.step(ev.TestModeOrdered(SLOT, "leave", TECH)))
+    assert "not_testable" in refusal(floor.step(ev.TestModeOrdered("shaker.1", "begin", TECH)))
+    in_test_mode(floor)
+    assert "not_testable" in refusal(floor.step(ev.TestModeOrdered(SLOT, "begin", TECH)))
+    assert obstacle in refusal(floor.step(ev.TestModeOrdered(SLOT, "leave", TECH, obstacle)))
+    for who in (DEALER, FLOOR, AUDITOR):
+        assert "wrong_role" in refusal(floor.step(ev.TestModeOrdered(SLOT, "leave", who)))
+    decided = floor.step(ev.TestModeOrdered(SLOT, "leave", TECH))
+    assert decisions_of(d.TestModeChanged, decided) == [d.TestModeChanged(SLOT, testing=False, mode="shuffle")]
+    assert floor.state.slots[SLOT].state == UNVERIFIED
+    floor.step(ev.SlotChanged(SLOT, "verify"))
+    assert floor.state.slots[SLOT].state == IN_SERVICE
+
+
+def test_test_mode_begins_only_where_the_permits_allow_it() -> None:
+    floor = IdealTable("asia_poker").start("blue")
+    floor.state.slots[SLOT].deck = "blue"
+    assert "holds_cards" in refusal(floor.step(ev.TestModeOrdered(SLOT, "begin", TECH)))

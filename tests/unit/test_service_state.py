@@ -26,7 +26,8 @@ from devices.service import (
     report_counts,
 )
 from table_controller.table import events as ev
-from table_controller.table.state import IssuedCommand, ReturnProcedure
+from table_controller.table.return_progress import FaultRecording
+from table_controller.table.state import IssuedCommand
 from tests.support.core.ideal_table import IdealTable
 
 REFUSED: Final = None
@@ -117,7 +118,7 @@ def test_the_core_and_a_bench_answer_every_report_alike(state: str, trigger: Rep
     if unsettled == "command":
         floor.state.commands[1 << 50] = IssuedCommand("shuffler.1", "shuffle", unknown=True)
     elif unsettled == "return":
-        slot.return_procedure = ReturnProcedure(4, "clear: take every card off the path")
+        slot.return_procedure = FaultRecording("jam", 77)
     bench = Service(state)
     bench.apply_report(trigger, unsettled=bool(unsettled))
     floor.table.step(ev.SlotChanged("shuffler.1", trigger))

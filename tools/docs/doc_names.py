@@ -31,7 +31,8 @@ PACKAGES: Final = tuple(name for name in TOP if name not in ("deploy", "docs", "
 _FENCE: Final = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _TICKS: Final = re.compile(r"`([^`\n]+)`")
 _LINK: Final = re.compile(r"\]\(([^)\s]+)\)")
-_PATH: Final = re.compile(rf"(?<![\w./-])(?:{'|'.join(TOP)})/[\w./*@-]*(?:::\w+)?")
+# A path with a placeholder, such as devices/<kind>/driver.py, names no file.
+_PATH: Final = re.compile(rf"(?<![\w./-])(?:{'|'.join(TOP)})/[\w./*@-]*+(?!<)(?:::\w+)?")
 _MODULE: Final = re.compile(rf"(?<![\w./-])(?:{'|'.join(PACKAGES)})(?:\.\w+)+")
 _TEST_FILE: Final = re.compile(r"(?<![\w/.])(test_\w+\.py)(?:::(\w+))?")
 _MAKE: Final = re.compile(r"(?:^|[\s`$])make ([a-z]+)\b")

@@ -7,15 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.cli.render.card_path import CARDS, CLEAR, DARK, FAULTY
 from table_controller.diagnosis.card_paths import BY_HAND, PATHS
-from table_controller.diagnosis.return_steps import (
-    SERVICE_STEPS,
-    STAFF_STEPS,
-    ReturnProgress,
-    ReturnStep,
-    begin_of,
-    replay,
-    required_evidence,
-)
+from table_controller.diagnosis.return_evidence import requirements_of
+from table_controller.table.return_progress import ReturnProgress, began, replay, required_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +17,8 @@ if TYPE_CHECKING:
     from table_controller.diagnosis.card_paths import Leg
     from table_controller.diagnosis.fault_report import FaultReport
     from table_controller.diagnosis.findings import CardCounts, CardRange, Diagnosis
-    from table_controller.diagnosis.return_steps import ReturnEvent
+    from table_controller.table.return_progress import ReturnDecision
+    from table_controller.table.return_steps import ReturnStep
 
 # The rule of every table; it also holds for a fault report that was written on a bench and names no clause.
 _EVERYWHERE: Final = (
@@ -152,14 +146,19 @@ def cause_lines(diagnosis: Diagnosis) -> Iterator[str]:
             yield f"     {each}"
 
 
-def step_lines(d: FaultReport, diagnosis: Diagnosis, events: list[ReturnEvent]) -> Iterator[str]:
+def step_lines(d: FaultReport, diagnosis: Diagnosis, lines: list[ReturnDecision]) -> Iterator[str]:
     """Yield the steps with their marks (done, next, open) and the evidence that each needs."""
-    procedure = replay(events) or ReturnProgress(begin_of(d, "", service=not diagnosis.staff))
+    procedure = replay(lines) or progress_before(d, diagnosis)
     if procedure.began.service and not procedure.technician and procedure.next is not None:
         yield "a technician must begin  [--step begin]; the machine returns to service after the last step"
-    for step in SERVICE_STEPS if procedure.began.service else STAFF_STEPS:
+    for step in procedure.steps:
         mark = "☑" if step in procedure.done else "▶" if step is procedure.next else "☐"
         yield f"{mark} {_name(step):12s} {step.value}  [{required_evidence(procedure, step)}]"
+
+
+def progress_before(d: FaultReport, diagnosis: Diagnosis) -> ReturnProgress:
+    """Return the return to service of a fault report before it began."""
+    return ReturnProgress(began(d.number, d.machine.slot, "", requirements_of(d, service=not diagnosis.staff)))
 
 
 def _name(step: ReturnStep) -> str:

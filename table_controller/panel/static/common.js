@@ -351,10 +351,13 @@ export function refusalText(result) {
 
 // --- names and times ---------------------------------------------------------------------------------------------------
 
+const MACHINES = { "/sign": "sign page", rng: "number generator", shaker: "dice shaker", button: "button sensor" };
+
 // A machine by the name on its label: "shoe.1" is "Shoe 1".
 export function machineName(slot) {
-  const words = slot.replaceAll(/[._]/g, " ");
-  return (words.charAt(0).toUpperCase() + words.slice(1)).replace("Rng", "RNG");
+  const [kind, number] = slot.split(".");
+  const words = MACHINES[kind] || kind.replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1) + (number ? ` ${number}` : "");
 }
 
 export function roleName(role) {

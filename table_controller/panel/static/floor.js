@@ -15,7 +15,8 @@ function holdCard(hold) {
   return h("section", { class: "card hold stack" }, h("h2", {}, `${hold.text} ${hold.about.join(", ")}`), h("p", { class: "soft" }, hold.meaning),
     h("ol", {}, hold.steps.map((step) => h("li", {}, step))),
     hold.outcomes.length ? h("p", { class: "soft" }, `The rule orders: ${hold.outcomes.join("; ")}`) : null,
-    h("div", { class: "row" }, h("span", { class: "badge bad" }, `${roleName(hold.clears)} must sign`), hold.clauses.map(clause)));
+    h("div", { class: "row" }, h("span", { class: "badge bad" }, `${roleName(hold.clears)} must sign`),
+      hold.escalated ? h("span", { class: "badge warn" }, hold.escalated === 1 ? "Escalated once" : `Escalated ${hold.escalated} times`) : null, hold.clauses.map(clause)));
 }
 
 async function order(key, name, body, signing) {

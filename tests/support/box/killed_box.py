@@ -12,6 +12,7 @@ from contextlib import suppress
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from simulators.casino.dealer import DEALER
 from simulators.casino.remote_table import RemoteTable
 from simulators.casino.winning_players import WinningPlayers
 from table_controller.journal import reader
@@ -20,6 +21,7 @@ from table_controller.table import state_machines as mc
 from table_controller.table.decisions import BetAccepted
 from tests.support.box.forked_box import POINTS
 from tests.support.box.power_cuts import BETTORS, LightWatch, PowerCutTable, choices_of, compare, decided, shown
+from tests.support.box.remote_rounds import bring_missing_deck, until_round_played
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,6 +54,7 @@ class KilledBoxTable(PowerCutTable, RemoteTable):
         super().__init__(folder, GAME, seed=seed, speed=SPEED, pace=PACE, choices=choices_of(GAME, seed))
         self.watch = KilledBoxWatch(self)
         self.boots = 0
+        self._settled = 0  # how much of `not_shown` is about earlier kills
         self._pid = 0
         self._program: Any = None
         self._ended: asyncio.Task[str] | None = None
@@ -61,6 +64,15 @@ class KilledBoxTable(PowerCutTable, RemoteTable):
         if isinstance(event, ev.BoxStarted):
             self.boots = event.boot
         super().see_step(event, decisions)
+
+    def note_shown(self, records: list[Record]) -> None:
+        """Note what is on disk when the box is dead; the next start that people follow must show it."""
+        self.before, self._settled = shown(records), len(self.not_shown)
+
+    def _still_shown(self) -> None:
+        """Compare at the newest start; one before it was killed before anybody followed it."""
+        del self.not_shown[self._settled :]
+        super()._still_shown()
 
     async def __aenter__(self) -> KilledBoxTable:
         await super().__aenter__()
@@ -149,35 +161,10 @@ class KilledBoxTable(PowerCutTable, RemoteTable):
                 return
             state = self.controller.table.state
             if state.round.state == mc.BETTING:
-                self.controller.submit(ev.NoMoreBets(_dealer()))
-            elif not [deck for deck in state.decks.values() if deck.state != mc.REMOVED]:
-                await self.bring_deck(f"deck {len(state.decks)}")
-            else:
+                self.controller.submit(ev.NoMoreBets(DEALER))
+            elif not await bring_missing_deck(self):
                 await self.round(tuple(seat for seat in BETTORS if rng.random() < 0.7))
             await asyncio.sleep(0.01)
-
-    async def until_round_played(self) -> None:
-        """Resume play until one more round was played from open to idle."""
-        async with asyncio.timeout(4 * LIMIT):
-            while True:
-                await self.until_quiescent()
-                state = self.controller.table.state
-                if state.round.state == mc.BETTING:
-                    self.controller.submit(ev.NoMoreBets(_dealer()))
-                elif state.round.state == mc.IDLE and not state.holds and not state.prompts:
-                    before = state.round.number
-                    if not [deck for deck in state.decks.values() if deck.state != mc.REMOVED]:
-                        await self.bring_deck(f"deck {len(state.decks)}")
-                    await self.round(BETTORS)
-                    await self.until_quiescent()
-                    state = self.controller.table.state
-                    if state.round.number > before and state.round.state == mc.IDLE:
-                        return
-                await asyncio.sleep(0.05)
-
-
-def _dealer() -> ev.Person:
-    return ev.Person("dealer", "dealer-1")
 
 
 async def kill_and_compare(folder: Path, seed: int, kills: int) -> Counter[str]:
@@ -196,12 +183,12 @@ async def kill_and_compare(folder: Path, seed: int, kills: int) -> Counter[str]:
             seen["kills"] += 1
             seen[point] += 1
             records = house.records()
-            house.before = shown(records)
+            house.note_shown(records)
             seen["with_a_hit_open"] += bool(house.before.hits)
             on_disk = {(d.round, d.seat) for d in decided(records) if isinstance(d, BetAccepted)}
             assert set(house.watch.lit) <= on_disk, f"lit and not on disk: {set(house.watch.lit) - on_disk}"
         await house.boot()
-        await house.until_round_played()
+        await until_round_played(house, BETTORS)
         seen["boots"] = house.boots
         await house.stop()
         records, verdict = house.records(), reader.verify(house.journal)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from table_controller.rulebook import TRIGGERS
 from table_controller.table import events as ev
 from table_controller.table.meter_visibility import PAGE
+from table_controller.table.return_steps import Emptied, FaultedAgain, Requirements, ReturnStep, Tested
 from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR, TECH
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ def _devices(floor: IdealTable) -> Iterator[ev.Event]:
     for name in _one_of_each(floor):
         slot = floor.state.slots[name]
         yield from (ev.SlotChanged(name, trigger) for trigger in _CHANGES)
-        yield from (ev.ReturnStepChanged(name, 1, step) for step in ("clear: take every card off the path", ""))
+        yield ev.ReturnStepChanged(name, 1, "clear: take every card off the path")
+        yield from _return_to_service(name) if slot.kind in ("shuffler", "shoe") else ()
         if slot.kind == "shuffler":
             yield from (ev.CardsInserted(name), ev.IntakeEmptied(name), ev.ShuffleEnded(name, cards, shuffled=True))
             yield from (ev.ShuffleFailed(name, 3, None), ev.DeckGivenOut(name), ev.DiscardsTakenIn(name, cards))
@@ -128,6 +130,20 @@ def _devices(floor: IdealTable) -> Iterator[ev.Event]:
             ev.LateBet(seat),
             ev.CoverCardOut(seat=seat),
         )
+
+
+def _return_to_service(name: str) -> Iterator[ev.Event]:
+    """Yield faults, evidence, and acts of people on a return to service and on test mode."""
+    yield ev.MachineHalted(name, "jam", 1)
+    for service in (True, False):
+        yield ev.FaultDiagnosed(name, 1, "path_blocked", Requirements(service, 53, has_door=False))
+    yield from (ev.EvidenceReported(name, shown) for shown in (Emptied(), Tested(0, 0), FaultedAgain("Jam")))
+    for who in (DEALER, FLOOR, TECH):
+        yield ev.ReturnTaken(name, 1, who, Requirements(service=True, expected=53, has_door=False))
+        yield ev.StepReported(name, 1, ReturnStep.RETURN, who)
+        yield ev.ReturnLeft(name, 1, who)
+        yield ev.TestModeOrdered(name, "begin", who)
+        yield ev.TestModeOrdered(name, "leave", who)
 
 
 def _commands(floor: IdealTable) -> Iterator[ev.Event]:

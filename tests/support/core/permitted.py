@@ -10,8 +10,9 @@ from table_controller.ledger.meter import Bet
 from table_controller.ledger.money import DOLLAR
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import Command, Prompt
-from table_controller.table.state import RACK, TRAY, Deck, Hold, IssuedCommand, ReturnProcedure, SlotState
+from table_controller.table.decisions import Command, Prompt, ReturnBegan
+from table_controller.table.return_progress import ReturnProgress
+from table_controller.table.state import RACK, TRAY, Deck, Hold, IssuedCommand, SlotState
 from tests.support.core.ideal_table import DEALER
 from tests.support.core.setups import BURNED, HIT, NEW_DEALER, NEW_SHOE, table_at
 
@@ -255,7 +256,9 @@ def _service(state: str) -> Callable[[RequestedAct], None]:
 
 
 def _during_return_to_service(asked: RequestedAct) -> None:
-    _slot(asked).return_procedure = ReturnProcedure(4, "one card")
+    _slot(asked).return_procedure = ReturnProgress(
+        ReturnBegan(4, asked.slot or SHOE, "F1", service=False, expected=53, has_door=True)
+    )
 
 
 def _busy(asked: RequestedAct) -> None:

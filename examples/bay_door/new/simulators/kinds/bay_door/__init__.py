@@ -1,0 +1,1 @@
+"""The simulated bay door: mechanics, firmware and machine."""

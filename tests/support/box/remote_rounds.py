@@ -1,0 +1,44 @@
+"""Rounds at a table whose box is another process: people resume play, whatever a killed box left open."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from simulators.casino.dealer import DEALER
+from table_controller.table import events as ev
+from table_controller.table import state_machines as mc
+
+if TYPE_CHECKING:
+    from simulators.casino.remote_table import RemoteTable
+
+# Time limit of a round with everything that must be cleared before it, on a busy computer (s).
+LIMIT: Final = 240.0
+
+
+async def until_round_played(table: RemoteTable, bets: tuple[int, ...]) -> None:
+    """Resume play until one more round was played from open to idle."""
+    async with asyncio.timeout(LIMIT):
+        while True:
+            await table.until_quiescent()
+            state = table.controller.table.state
+            if state.round.state == mc.BETTING:
+                table.controller.submit(ev.NoMoreBets(DEALER))
+            elif state.round.state == mc.IDLE and not state.holds and not state.prompts:
+                before = state.round.number
+                await bring_missing_deck(table)
+                await table.round(bets)
+                await table.until_quiescent()
+                state = table.controller.table.state
+                if state.round.number > before and state.round.state == mc.IDLE:
+                    return
+            await asyncio.sleep(0.05)
+
+
+async def bring_missing_deck(table: RemoteTable) -> bool:
+    """Bring a deck if all were removed; return whether they were."""
+    decks = table.controller.table.state.decks
+    if any(deck.state != mc.REMOVED for deck in decks.values()):
+        return False
+    await table.bring_deck(f"deck {len(decks)}")
+    return True
