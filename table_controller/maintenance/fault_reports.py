@@ -92,8 +92,8 @@ class FaultReports:
         self._submit(ev.FaultDiagnosed(name, report.number, report.halt.what, requires))
 
     def _submit(self, event: ev.Event) -> None:
-        """Submit an event, unless the box stops: its last snapshot is written already, and the next start goes on."""
-        if self._box.controller is not None and not self._box.is_stopping:
+        """Submit an event; after the last snapshot the controller accepts none, and the next start goes on."""
+        if self._box.controller is not None:
             self._box.controller.submit(event)
 
     def _procedure(self, name: str) -> rp.ReturnProcedure | None:

@@ -1,0 +1,74 @@
+"""A power cut at every record of a fault: a machine whose fault is on disk needs its steps after the restart."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from firmware_bridge.errors import PitboxError
+from simulators.casino.disk import DiskWriter, PowerCut
+from table_controller.table import events as ev
+from table_controller.table.decisions import StateChanged
+from tests.support.box import boxes
+from tests.support.box.power_cuts import steps
+from tests.support.box.return_to_service import SLOT, running, shuffler_of, start
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class PromptWriter(DiskWriter):
+    """Writes the first record at once, as a thread that is faster than the loop; the next ones are another commit."""
+
+    def _put(self, item: Any) -> int:
+        number = super()._put(item)
+        if self._timer is not None and not self._held and not self._group:
+            self._timer.cancel()
+            self._begin()
+        return number
+
+
+@pytest.mark.parametrize("after", range(1, 6))
+@pytest.mark.parametrize("call", ["self_test", "shuffle"])
+async def test_a_fault_on_disk_requires_its_steps_wherever_power_was_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int, call: str
+) -> None:
+    monkeypatch.setattr(boxes, "DiskWriter", PromptWriter)
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("T1")
+        bench.machines[SLOT].inject("dust:sensor=lift,percent=70")
+        bench.disk.on_cut = bench.box.lose_power
+        bench.disk.cut_at = bench.disk.points + after
+        with contextlib.suppress(PitboxError, TimeoutError):
+            async with asyncio.timeout(30):
+                await getattr(shuffler_of(bench.box), call)(1 << 61)
+        bench.disk.on_cut = None
+        with contextlib.suppress(PowerCut):
+            await bench.box.stop()
+        bench.disk.cut_at = None
+        on_disk = steps(bench.disk.records)
+        faulted = any(StateChanged(f"slot {SLOT}", "faulted") in step.decisions for step in on_disk)
+        halted = any(isinstance(step.event, ev.MachineHalted) for step in on_disk)
+        assert faulted is halted, "one commit has the fault and the halt"
+        await start(bench, tmp_path)
+        await asyncio.sleep(2.0)
+        slot = bench.box.running_controller().table.state.slots[SLOT]
+        assert not faulted or (slot.return_procedure is not None and slot.return_procedure.fault_report == 1)
+
+
+async def test_a_fault_while_the_box_stops_requires_its_steps_after_the_start(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("T1")
+        bench.machines[SLOT].inject("dust:sensor=lift,percent=70")
+        with contextlib.suppress(PitboxError):
+            bench.box.is_stopping = True  # as in the first moment of the stop
+            await shuffler_of(bench.box).self_test(1 << 61)
+        await bench.box.stop()
+        await start(bench, tmp_path)
+        await asyncio.sleep(2.0)
+        slot = bench.box.running_controller().table.state.slots[SLOT]
+        assert slot.state == "faulted"
+        assert slot.return_procedure is not None
