@@ -35,6 +35,8 @@ class ReturnsToService:
         """Begin a procedure, leave it, or complete one of its steps; raise StepRefused with what is missing."""
         report = files.read(self._lines.folder, number)
         slot = report.machine.slot
+        if slot not in self._box.slots:
+            raise StepRefused(f"fault report {number} is of {slot}, and this table has no such slot")
         if name == "begin":
             await self._submit(await self._taken(report, who))
         elif name == "leave":

@@ -114,9 +114,9 @@ def on_return_step_changed(c: Context, event: ev.ReturnStepChanged) -> None:
 
 def on_return_taken(c: Context, event: ev.ReturnTaken) -> None:
     """Begin or continue a procedure: one that began with the fault, was left, or belongs to an interruption."""
-    slot, procedure = c.state.slots[event.slot], c.state.slots[event.slot].return_procedure
-    if not _has_role(c, event.who, _ROLES):
+    if not _has_slot(c, event.slot) or not _has_role(c, event.who, _ROLES):
         return
+    slot, procedure = c.state.slots[event.slot], c.state.slots[event.slot].return_procedure
     refusal = _refusal_to_begin(event, slot)
     if refusal:
         c.refuse(refusal)
@@ -192,7 +192,7 @@ def _shown(event: ev.StepReported) -> Evidence | None:
 
 def _open_procedure(c: Context, event: ev.ReturnLeft | ev.StepReported) -> rp.ReturnProgress | None:
     """Return the open procedure that a person works on; refuse another role, or a report without one."""
-    if not _has_role(c, event.who, _ROLES):
+    if not _has_slot(c, event.slot) or not _has_role(c, event.who, _ROLES):
         return None
     progress = c.state.slots[event.slot].return_procedure
     if isinstance(progress, rp.ReturnProgress) and progress.began.report == event.fault_report:
@@ -261,6 +261,13 @@ def _apply(c: Context, name: str, progress: rp.ReturnProgress, shown: Evidence, 
     slot.return_procedure = after if after.next is not None else None
     if after.next is None and after.is_testing:
         c.out.append(TestModeChanged(name, testing=False, mode=after.mode))
+
+
+def _has_slot(c: Context, name: str) -> bool:
+    """Return whether this table has a slot; refuse if not: the report is of a machine that was here before."""
+    if name not in c.state.slots:
+        c.refuse(f"this table has no slot {name}")
+    return name in c.state.slots
 
 
 def _has_role(c: Context, who: ev.Person, roles: tuple[str, ...]) -> bool:
