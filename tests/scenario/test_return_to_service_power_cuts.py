@@ -1,9 +1,10 @@
-"""A power cut at every record of a fault: a machine whose fault is on disk needs its steps after the restart."""
+"""Power cuts and failures of the disk during a return to service: no step is skipped, and no line is lost."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -125,3 +126,12 @@ async def test_lines_that_a_full_disk_refused_are_written_once_it_has_room(tmp_p
         await return_step(talk, "path_empty", by="T1")
         names = [type(step).__name__ for step in files.steps_of(path.parent, 1)]
         assert names == ["ReturnBegan", "TechnicianAssigned", *["EvidenceShown"] * 2, *["StepCompleted"] * 2]
+
+
+async def test_a_fault_is_recorded_although_the_folder_of_the_reports_was_deleted(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("F1", "T1")
+        shutil.rmtree(tmp_path / "fault-reports")
+        await fault(bench, "dust:sensor=lift,percent=70")
+        assert files.numbers(tmp_path / "fault-reports") == [1]
+        await complete_return(bench, talk)
