@@ -53,7 +53,7 @@ class ClientConnection(asyncio.Protocol):
         self._control = control
         self._transport: asyncio.Transport | None = None
         self._read = bytearray()
-        self._ended = False  # the client sends nothing more; its requests are still answered
+        self._ended = False  # the client sends nothing more; the lines that it sent are still handled
         self._seat: Admission | None = None
         self.session: ClientSession | None = None
 
@@ -96,7 +96,7 @@ class ClientConnection(asyncio.Protocol):
             self._control.schedule(self)
 
     def eof_received(self) -> bool:
-        """The client sends nothing more; stay open until its requests are answered."""
+        """The client sends nothing more, or is gone; stay open until the lines that it sent are handled."""
         self._ended = True
         return self.session is not None and self._more()
 

@@ -226,7 +226,7 @@ class ClientSession:
     # --- frames -------------------------------------------------------------------------------------------------------
 
     def _trace(self, request: r.TraceRequest) -> dict[str, Any]:
-        slots = list(request.slots or self._box.frame_monitors)
+        slots = list(dict.fromkeys(request.slots or self._box.frame_monitors))  # each frame is sent once
         for name in slots:
             if name not in self._box.frame_monitors:
                 raise BadRequest(f"there is no slot {name}; slots: {', '.join(self._box.frame_monitors)}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -297,9 +297,10 @@ class Box:
         def handle(event: DriverEvent) -> None:
             if not self._has_power:
                 return
-            submit(event)
-            for handler in self.on_device_event:
-                handler(place.name, event)
+            with nullcontext() if hold is None else hold.one_commit():  # a fault and its halt: never one without
+                submit(event)
+                for handler in self.on_device_event:
+                    handler(place.name, event)
 
         hold = None if self.controller is None else self.controller.confirmation_batch
         slot = Slot(

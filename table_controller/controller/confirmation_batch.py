@@ -8,10 +8,11 @@ the journal shares the interpreter with the loop, so it waits too; the step and 
 from __future__ import annotations
 
 import asyncio
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from table_controller.journal.interfaces import JournalWriter
 
@@ -56,6 +57,19 @@ class ConfirmationBatch:
     def has_deferred(self) -> bool:
         """Whether work is deferred, such as a step that has no record yet."""
         return bool(self._kept) or self._catching_up
+
+    @contextmanager
+    def one_commit(self) -> Iterator[None]:
+        """Write the records of this block in one commit: a power cut keeps all of them, or none."""
+        before, self._catching_up = self._catching_up, True
+        if self._timer is None:
+            self._writer.pause()
+        try:
+            yield
+        finally:
+            self._catching_up = before
+            if self._timer is None and not before:  # otherwise the end of the batch, or of the outer block, resumes
+                self._writer.resume()
 
     def run_deferred(self) -> None:
         """Run the deferred work now, so that a new event keeps its place after it."""

@@ -119,7 +119,8 @@ class FaultReportStore:
         return file_of(self.folder, number)
 
     def _write(self, number: int, data: bytes) -> Path:
-        """Write bytes to a temporary file and sync it."""
+        """Write bytes to a temporary file and sync it; make the folder if somebody deleted it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / f".{number:06d}.{os.getpid()}.tmp"
         with path.open("wb") as file:
             file.write(data)

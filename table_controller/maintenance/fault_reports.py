@@ -92,8 +92,8 @@ class FaultReports:
         self._submit(ev.FaultDiagnosed(name, report.number, report.halt.what, requires))
 
     def _submit(self, event: ev.Event) -> None:
-        """Submit an event, unless the box stops: its last snapshot is written already, and the next start goes on."""
-        if self._box.controller is not None and not self._box.is_stopping:
+        """Submit an event; after the last snapshot the controller accepts none, and the next start goes on."""
+        if self._box.controller is not None:
             self._box.controller.submit(event)
 
     def _procedure(self, name: str) -> rp.ReturnProcedure | None:
@@ -134,7 +134,8 @@ class FaultReports:
         for number in reversed(self._pinned.get(name, ())):
             with suppress(BadFaultReport):
                 report = files.read(self.store.folder, number)
-                if recording.fault_report == number or recording.at_ns == report.at_ns:
+                same = recording.at_ns == report.at_ns if recording.at_ns else recording.fault_report == number
+                if same:
                     return report
         return None
 

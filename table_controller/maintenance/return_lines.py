@@ -6,9 +6,10 @@ A line names its record. After a start, the lines that a power cut prevented are
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from collections import deque
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from firmware_bridge.errors import BadFaultReport
 from table_controller.diagnosis import fault_report_store as files
@@ -33,6 +34,17 @@ _OF_A_RETURN: Final[tuple[Any, ...]] = (
 _NAMES: Final = re.compile("|".join(f'"type":"{each.__name__}"' for each in _OF_A_RETURN).encode())
 
 
+log = logging.getLogger(__name__)
+
+
+class _Lines(NamedTuple):
+    """The lines of one record for one fault report."""
+
+    report: int
+    lines: list[ReturnDecision]
+    seq: int
+
+
 class ReturnLines:
     """The lines of one box."""
 
@@ -40,6 +52,7 @@ class ReturnLines:
         self._store, self._threads = store, threads
         self._tasks: set[asyncio.Task[None]] = set()
         self._caught_up = 0  # the newest record whose lines were compared at the start
+        self._unwritten: deque[_Lines] = deque()  # the oldest first
 
     @property
     def folder(self) -> Path:
@@ -53,17 +66,33 @@ class ReturnLines:
         for record in journal.read(max(1, self._caught_up - _NEWEST)):
             if record.kind == rec.STEP and _NAMES.search(record.body):
                 for report, lines in _by_report(rec.decode_step(record.body).decisions).items():
-                    with suppress(BadFaultReport):
-                        seq, count = files.last_line(self.folder, report)
-                        missing = lines if record.seq > seq else lines[count:] if record.seq == seq else []
-                        if missing:
-                            self._store.note(report, *missing, seq=record.seq)
+                    self._add(_Lines(report, lines, record.seq))
 
     def on_step(self, step: DurableStep) -> None:
         """Write the lines of a step that is on disk."""
         if step.seq > self._caught_up:
             for report, lines in _by_report(step.decisions).items():
-                self.write(self._store.note, report, *lines, seq=step.seq)
+                self.write(self._add, _Lines(report, lines, step.seq))
+
+    def _add(self, lines: _Lines) -> None:
+        """Write these lines after those that the disk refused before; keep them if it refuses again."""
+        self._unwritten.append(lines)
+        while self._unwritten:
+            try:
+                self._write_missing(self._unwritten[0])
+            except BadFaultReport as damaged:
+                log.error("a line is not written with its fault report: %s", damaged)  # noqa: TRY400 - no traceback
+            except OSError as error:
+                log.error("the lines of a return to service wait for the disk: %s", error)  # noqa: TRY400 - no traceback
+                return
+            self._unwritten.popleft()
+
+    def _write_missing(self, lines: _Lines) -> None:
+        """Write the lines of a record that its fault report does not have yet."""
+        seq, count = files.last_line(self.folder, lines.report)
+        missing = lines.lines if lines.seq > seq else lines.lines[count:] if lines.seq == seq else []
+        if missing:
+            self._store.note(lines.report, *missing, seq=lines.seq)
 
     def write(self, call: Callable[..., Any], *args: Any, **more: Any) -> None:
         """Write after all earlier writes."""

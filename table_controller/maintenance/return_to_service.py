@@ -35,16 +35,31 @@ class ReturnsToService:
         """Begin a procedure, leave it, or complete one of its steps; raise StepRefused with what is missing."""
         report = files.read(self._lines.folder, number)
         slot = report.machine.slot
+        if slot not in self._box.slots:
+            raise StepRefused(f"fault report {number} is of {slot}, and this table has no such slot")
         if name == "begin":
             await self._submit(await self._taken(report, who))
         elif name == "leave":
+            await self._restore_before(slot, number)
             await self._submit(ev.ReturnLeft(slot, number, who))
         else:
             step = self._step(number, name)
             dark = await self._dark_sensors(slot) if step is ReturnStep.PATH_EMPTY else None
+            if step is ReturnStep.RETURN:
+                await self._restore_before(slot, number, step)
             await self._submit(ev.StepReported(slot, number, step, who, cards, dark))
         await self.wait_until_written()
         return self.progress(number)
+
+    async def _restore_before(self, slot: str, number: int, last: ReturnStep | None = None) -> None:
+        """Restore the mode of the machine before the end of its test is recorded, if this is the end."""
+        progress = self._box.running_controller().table.state.slots[slot].return_procedure
+        if (
+            isinstance(progress, rp.ReturnProgress)
+            and progress.fault_report == number
+            and last in (None, progress.next)
+        ):
+            await self._box.test_mode.restore_before_end(slot)
 
     async def wait_until_written(self) -> None:
         """Wait until every decided step is with its fault report, and modes are restored."""

@@ -18,7 +18,7 @@ from table_controller.controller.service_command_ids import ServiceCommandIds
 from table_controller.table import events as ev
 from table_controller.table import return_to_service
 from table_controller.table.decisions import TestModeChanged
-from table_controller.table.return_progress import TestMode
+from table_controller.table.return_progress import ReturnProgress, TestMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,6 +76,8 @@ class TestModes:
             except PitboxError as silent:
                 log.info("leave_test %s: the machine does not answer: %s", slot, silent)
         order = ev.TestModeOrdered(slot, "leave", who, self._obstacle(slot, status))
+        if status is not None and not order.obstacle:
+            await self.restore_before_end(slot)
         step = await self._box.running_controller().submit_and_wait(order)
         await self.wait_until_restored()
         return step.decisions
@@ -95,10 +97,21 @@ class TestModes:
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
 
+    async def restore_before_end(self, slot: str) -> None:
+        """Restore the mode of a tested machine before the end of its test is recorded: power may fail in between."""
+        controller = self._box.controller
+        procedure = None if controller is None else controller.table.state.slots[slot].return_procedure
+        if isinstance(procedure, TestMode | ReturnProgress) and procedure.is_testing:
+            with suppress(PitboxError):  # a machine that is off starts in its default mode
+                await restore_mode(self._box.slots[slot].driver, procedure.mode, self._fresh())
+
+    def _fresh(self) -> Callable[[], int]:
+        return ServiceCommandIds(self._box.clock).next_id
+
     async def _restore(self, slot: str, mode: str) -> None:
         driver: Any = self._box.slots[slot].driver
         with suppress(PitboxError):  # otherwise it reports when its link is back, in its default mode
-            await restore_mode(driver, mode, ServiceCommandIds(self._box.clock).next_id)
+            await restore_mode(driver, mode, self._fresh())
         with suppress(PitboxError):
             await driver.report()
 

@@ -46,7 +46,8 @@ ReturnDecision = ReturnBegan | TechnicianAssigned | TechnicianLeft | EvidenceSho
 class FaultRecording(msgspec.Struct, frozen=True, tag=True):
     """The machine halted, and the box records the fault. `at_ns` (wall clock) identifies the report.
 
-    `fault_report` is set only where an earlier version began the procedure: then it begins again.
+    `fault_report` is that of a procedure that was open before: one begins again. An earlier version began it, or it
+    was that of an interruption.
     """
 
     what: str

@@ -11,7 +11,7 @@ from devices.service import IN_SERVICE
 from table_controller.table import events as ev
 from table_controller.table import return_progress as rp
 from table_controller.table.decisions import DenialReason, TestModeChanged
-from table_controller.table.return_steps import DeckCounted, Returned, ReturnStep, SensorsRead
+from table_controller.table.return_steps import DeckCounted, FaultedAgain, Returned, ReturnStep, SensorsRead
 from table_controller.table.view import slot_label
 
 if TYPE_CHECKING:
@@ -51,10 +51,19 @@ def ignores(state: TableState, event: ev.Event) -> bool:
 
 
 def on_machine_halted(c: Context, event: ev.MachineHalted) -> None:
-    """Keep the machine out of service while its fault is being recorded. An open procedure or test continues."""
+    """Keep the machine out of service while its fault is being recorded.
+
+    The procedure of a machine fault, or a test, continues. That of an interruption does not: this may be a fault.
+    """
     slot = c.state.slots[event.slot]
+    before = 0
+    if isinstance(slot.return_procedure, rp.ReturnProgress) and not slot.return_procedure.began.service:
+        before = slot.return_procedure.fault_report
+        began_by = slot.return_procedure.began.by
+        c.out += rp.apply_evidence(slot.return_procedure, FaultedAgain(event.what), began_by)[1]
+        slot.return_procedure = None
     if slot.return_procedure is None:
-        slot.return_procedure = rp.FaultRecording(event.what, event.at_ns)
+        slot.return_procedure = rp.FaultRecording(event.what, event.at_ns, before)
 
 
 def on_fault(c: Context, name: str) -> None:
@@ -77,7 +86,7 @@ def on_fault_diagnosed(c: Context, event: ev.FaultDiagnosed) -> None:
                 c.out.append(TestModeChanged(event.slot, testing=False, mode=recording.mode))
             _begin(c, event.slot, event.fault_report, "", event.requires)
         return
-    begun_before = isinstance(recording, rp.FaultRecording) and recording.fault_report == event.fault_report
+    begun_before = isinstance(recording, rp.FaultRecording) and recording.fault_report != 0
     if event.requires.service and event.what == PATH_BLOCKED and (slot.state == IN_SERVICE or slot.is_testing):
         on_fault(c, event.slot)  # it only refused a command, but what blocks its path is no card
         c.fire_slot(event.slot, "fault")
@@ -105,9 +114,9 @@ def on_return_step_changed(c: Context, event: ev.ReturnStepChanged) -> None:
 
 def on_return_taken(c: Context, event: ev.ReturnTaken) -> None:
     """Begin or continue a procedure: one that began with the fault, was left, or belongs to an interruption."""
-    slot, procedure = c.state.slots[event.slot], c.state.slots[event.slot].return_procedure
-    if not _has_role(c, event.who, _ROLES):
+    if not _has_slot(c, event.slot) or not _has_role(c, event.who, _ROLES):
         return
+    slot, procedure = c.state.slots[event.slot], c.state.slots[event.slot].return_procedure
     refusal = _refusal_to_begin(event, slot)
     if refusal:
         c.refuse(refusal)
@@ -183,7 +192,7 @@ def _shown(event: ev.StepReported) -> Evidence | None:
 
 def _open_procedure(c: Context, event: ev.ReturnLeft | ev.StepReported) -> rp.ReturnProgress | None:
     """Return the open procedure that a person works on; refuse another role, or a report without one."""
-    if not _has_role(c, event.who, _ROLES):
+    if not _has_slot(c, event.slot) or not _has_role(c, event.who, _ROLES):
         return None
     progress = c.state.slots[event.slot].return_procedure
     if isinstance(progress, rp.ReturnProgress) and progress.began.report == event.fault_report:
@@ -252,6 +261,13 @@ def _apply(c: Context, name: str, progress: rp.ReturnProgress, shown: Evidence, 
     slot.return_procedure = after if after.next is not None else None
     if after.next is None and after.is_testing:
         c.out.append(TestModeChanged(name, testing=False, mode=after.mode))
+
+
+def _has_slot(c: Context, name: str) -> bool:
+    """Return whether this table has a slot; refuse if not: the report is of a machine that was here before."""
+    if name not in c.state.slots:
+        c.refuse(f"this table has no slot {name}")
+    return name in c.state.slots
 
 
 def _has_role(c: Context, who: ev.Person, roles: tuple[str, ...]) -> bool:

@@ -107,7 +107,8 @@ async def test_no_order_goes_out_that_is_not_on_disk_or_not_permitted_any_more(t
 async def test_frames_can_be_watched_and_no_card_is_in_them(tmp_path: Path) -> None:
     async with running(tmp_path) as (_, box, talk):
         assert (await talk.ask("trace", slots=["shoe.9"])).startswith("PB-814")
-        await talk.ask("trace", slots=["shoe.1"])
+        assert (await talk.ask("trace", slots=["shoe.1"] * 3)) == {"slots": ["shoe.1"]}
+        assert len(box.frame_monitors["shoe.1"].watchers) == 1, "a slot that is named often sends each frame once"
         await talk.ask("device", slot="shoe.1", call="status")
         frames = [line["frame"] for line in talk.lines if "frame" in line]
         assert {frame["slot"] for frame in frames} == {"shoe.1"}

@@ -21,6 +21,7 @@ from table_controller.panel.panel import Panel
 from table_controller.table import events as ev
 from table_controller.table import return_progress as rp
 from table_controller.table import return_steps as st
+from table_controller.table.decisions import RequestRefused
 from table_controller.uplink.state_messages import describe_state
 from tests.support.box.boxes import CHEAP, PIN, BoxTestBench, DirectClient
 from tests.support.box.panel_threads import run_inline
@@ -359,3 +360,24 @@ async def test_a_card_left_in_a_shoe_requires_no_return_steps_but_is_recorded(tm
         assert bench.box.running_controller().table.context.is_in_service(SHOE_SLOT)
         assert bench.box.running_controller().table.state.slots[SHOE_SLOT].return_procedure is None
         assert (await return_step(talk, "begin", by="F1"))["next"] == "clear", "a floorperson may take it up"
+
+
+async def test_a_report_of_a_slot_that_this_table_has_no_more_is_refused_and_the_table_runs(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("T1")
+        await fault(bench, "dust:sensor=lift,percent=70")
+        report = tmp_path / "fault-reports" / "000001.json"
+        report.write_bytes(report.read_bytes().replace(SLOT.encode(), b"shuffler.9"))
+        for step in ("begin", "leave", "path_empty", "count", "return"):
+            reply = await return_step(talk, step, by="T1", cards=53)
+            assert reply == "PB-631 fault report 1 is of shuffler.9, and this table has no such slot"
+        who = ev.Person("technician", "T1")
+        controller = bench.box.running_controller()
+        for event in (
+            ev.ReturnLeft("shuffler.9", 1, who),
+            ev.StepReported("shuffler.9", 1, st.ReturnStep.RETURN, who),
+            ev.ReturnTaken("shuffler.9", 1, who, st.Requirements(service=True, expected=53, has_door=True, motors=())),
+        ):
+            (refused,) = (await controller.submit_and_wait(event)).decisions
+            assert isinstance(refused, RequestRefused)
+            assert refused.what == "this table has no slot shuffler.9"

@@ -157,3 +157,16 @@ async def test_test_mode_continues_after_the_box_was_switched_off(tmp_path: Path
         assert await order_device(again, "leave_test") is None
         assert (await shuffler_of(bench.box).status()).mode is Mode.SHUFFLE
         assert _state(bench) == IN_SERVICE
+
+
+async def test_an_order_that_needs_test_mode_is_not_sent_when_the_test_ends_while_it_is_recorded(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("T1")
+        await _begin(bench, talk)
+        other = await DirectClient(bench.box).sign_on("T1")
+        left, refused = await asyncio.gather(order_device(other, "leave_test"), order_device(talk, "jog", motor="feed"))
+        assert left is None
+        assert refused == f"PB-813 jog {SLOT}: it is not in test mode any more"
+        assert "jog: PB-813" in [note.text[:11] for note in bench.notes("service")]

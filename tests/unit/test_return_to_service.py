@@ -229,6 +229,19 @@ def test_an_interruption_is_taken_up_by_table_staff_without_test_mode() -> None:
     assert "needs no return to service" in refusal(floor.step(ev.ReturnTaken(SLOT, 5, TECH, REQUIRES)))
 
 
+@pytest.mark.parametrize("requires", [REQUIRES, STAFF])
+def test_a_fault_during_the_procedure_of_an_interruption_has_a_procedure_of_its_own(requires: Requirements) -> None:
+    floor = IdealTable("asia_poker").start()
+    floor.step(ev.ReturnTaken(SLOT, 4, FLOOR, STAFF))  # even while the machine is in service
+    floor.step(EVIDENCE[st.ReturnStep.CLEAR])
+    floor.step(ev.SlotChanged(SLOT, "fault"))
+    assert decisions_of(StepsUndone, floor.step(ev.MachineHalted(SLOT, "jam", 78)))
+    assert "is recording a fault" in refusal(floor.step(ev.ReturnTaken(SLOT, 4, FLOOR, STAFF)))
+    floor.step(ev.FaultDiagnosed(SLOT, 5, "jam", requires))
+    assert (progress(floor).fault_report, progress(floor).began.service) == (5, requires.service)
+    assert progress(floor).done == ()
+
+
 def test_test_mode_ends_with_the_last_step_or_when_the_technician_leaves_and_names_the_mode_to_restore() -> None:
     floor = faulted(IdealTable("asia_poker").start())
     began = floor.step(ev.ReturnTaken(SLOT, 4, TECH, REQUIRES, "shuffle"))
