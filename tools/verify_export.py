@@ -30,7 +30,7 @@ What is checked:
     its slip, a withdrawn claim its withdrawal, envy its hand and its seats, a correction its two people. People change a meter
     only between two rounds. Closing and opening alternate, each with its people, document and accounts; a limit fits the meter
     and its sign, a rate the configuration. Envy of a void hand is paid back. The amounts owed are computed again from the valid
-    claims in their order. Exports of the first edition are judged by its own arithmetic, and the report names it.
+    claims in their order. Exports of the first version are judged by its own arithmetic, and the report names it.
     Records of an earlier version are read under their former names (export_checks/former_names.toml).
 
 Not checked: whether the records are true; permits that need the whole state (the tests of the rules prove them). An export that
@@ -98,7 +98,7 @@ def check(folder: Path, expected_head: str | None) -> list[str]:
         f"prompts   {saw['answers']} answers, each by the right role",
         f"cards     {saw['counts']} counts, each right or with its irregularity",
         f"money     {book.entries} entries ({paid}); accounts sum to zero; meter {book.held['meter']} micro-dollars",
-        *(["          booked by the rules of the first edition"] if book.entries and book.edition == FIRST else []),
+        *(["          booked by the rules of the first version"] if book.entries and book.edition == FIRST else []),
     ]
 
 

@@ -1,13 +1,15 @@
 """Checks the words of the tree against docs/glossary.md and the rules for names and prose.
 
 python -m tools.words                  print every violation; exit 1 if there is one
-python -m tools.words --only names     only one of: glossary, names, classes, documents, columns
+python -m tools.words --only names     only one of the checks below
 
 glossary   every term is defined once, and its code name exists
 names      no banned word in the name of a file, class, function, parameter, variable or attribute
 classes    a class name is defined once in the product, except among the folders of the kinds of devices
 documents  every path, module, test, make target and command that a document names exists
 columns    Markdown prose has at most 100 columns; tables, code and the targets of links do not count
+prose      no banned word in the pages; code, quotations and generated parts do not count
+examples   an irregularity that a page shows is the row of the edition
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ import argparse
 import ast
 import re
 import sys
+import tomllib
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tools import ROOT
 from tools.docs.doc_names import pages, unknown_arguments, wrong
@@ -48,6 +51,15 @@ KIND_FOLDERS: Final = (
     re.compile(r"table_controller/controller/kinds/"),
     re.compile(r"simulators/kinds/"),
 )
+# Words that make a sentence a riddle, or that name something else by now. Reviews and decisions keep theirs.
+BANNED_PROSE: Final = re.compile(
+    r"\b(whoever|whatever|tells?|told|says?|said|believe[sd]?|hears?|heard|dossiers?|first edition|second edition)\b",
+    re.IGNORECASE,
+)
+HISTORY: Final = ("CHANGELOG.md", "docs/reviews/", "docs/decisions/", "docs/clauses.md", "docs/glossary.md")
+_GENERATED: Final = re.compile(r"<!-- (end )?(?:generated|measured)")
+_QUOTED: Final = re.compile(r"`[^`]*`|\"[^\"]*\"")
+_ROW_BLOCK: Final = re.compile(r"```toml\n(\[\[irregularities\]\].*?)```", re.DOTALL)
 _PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _CODE: Final = re.compile(r"`([\w./]+)(?::([\w.]+))?`")
 _LINK_TARGET: Final = re.compile(r"\]\([^)]*\)|<https?:[^>]*>|https?:\S+")
@@ -184,8 +196,40 @@ def prose_lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
+# --- prose and examples -----------------------------------------------------------------------------------------------
+
+
+def prose(root: Path) -> Iterator[str]:
+    """Yield every banned word in the pages, outside of code, quotations and generated parts."""
+    for page in pages(root):
+        place = page.relative_to(root).as_posix()
+        if place.startswith(HISTORY):
+            continue
+        is_code = is_generated = False
+        for number, line in enumerate(page.read_text("utf-8").splitlines(), 1):
+            is_code ^= line.lstrip().startswith("```")
+            marker = _GENERATED.match(line)
+            is_generated = not marker[1] if marker else is_generated
+            if not (is_code or is_generated or line.startswith("    ")):
+                for word in BANNED_PROSE.findall(_QUOTED.sub("", line)):
+                    yield f"{place}:{number}: {word}"
+
+
+def examples(root: Path) -> Iterator[str]:
+    """Yield every irregularity in a page that differs from the row of the edition with its id."""
+    rows: dict[str, dict[str, Any]] = {}
+    for edition in sorted(root.glob("table_controller/rulebook/data/*/edition.toml")):
+        rows |= {row["id"]: row for row in tomllib.loads(edition.read_text("utf-8")).get("irregularities", [])}
+    for page in pages(root):
+        for block in _ROW_BLOCK.findall(page.read_text("utf-8")):
+            for row in tomllib.loads(block)["irregularities"]:
+                if rows.get(row["id"]) != row:
+                    yield f"{page.relative_to(root).as_posix()}: the row {row['id']} differs from its edition"
+
+
 CHECKS: Final[dict[str, Callable[[Path], Iterator[str]]]] = {
     "glossary": glossary, "names": names, "classes": classes, "documents": documents, "columns": columns,
+    "prose": prose, "examples": examples,
 }  # fmt: skip
 
 

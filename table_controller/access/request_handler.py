@@ -53,14 +53,16 @@ async def handle_request(box: Box, request: r.Request, signers: Signers) -> Dura
             await returns.wait_until_written()  # the client may read the file of the report next
             return returns.progress(request.fault_report)
         case r.ReturnStepRequest():
+            who, _ = _signed(box, request, signers)
             return await _fault_reports(box).returns.complete_step(
-                request.fault_report, request.step, signers.first().event_person, request.cards
+                request.fault_report, request.step, who.event_person, request.cards
             )
         case r.EnrollRequest():
-            who, second = _two(request, signers)
+            who, second = _signed(box, request, signers)
+            assert second is not None
             return await enroll(box, request.slot, request.file, who.event_person, second.event_person)
         case r.WearResetRequest():
-            who = signers.first()
+            who, _ = _signed(box, request, signers)
             if box.wear is None:
                 raise BadRequest("this box keeps no wear histories")
             await box.wear.reset_by(box.running_controller(), request.serial, who.event_person)
@@ -75,12 +77,7 @@ async def _submit(box: Box, request: r.Request, signers: Signers) -> DurableStep
     The checks and the step run without a pause, so if two people answer one question, the second is refused.
     """
     controller = box.running_controller()
-    who, second = signers_of(request, signers)
-    try:
-        check_role(request, who, controller.table.state.prompts)
-    except NotAllowed as refused:  # it never reaches the core, and so the journal; the log has it
-        box.repeated_log.warn("a request was refused", (request.name(), who.id), f"{request.name()}: {refused}")
-        raise
+    who, second = _signed(box, request, signers)
     event = to_event(request, who.event_person, None if second is None else second.event_person)
     if box.presence is not None:
         box.presence.check_dealer(event)
@@ -94,14 +91,23 @@ async def _submit(box: Box, request: r.Request, signers: Signers) -> DurableStep
         raise BoxLocked("the box locked before this was recorded") from None
 
 
-def signers_of(request: r.Request, signers: Signers) -> tuple[CredentialHolder, CredentialHolder | None]:
-    """Return the people who sign a request: one, or two different ones where it needs two."""
-    if needs_second(request):
-        return _two(request, signers)
-    return signers.first(), None
+def _signed(box: Box, request: r.Request, signers: Signers) -> tuple[CredentialHolder, CredentialHolder | None]:
+    """Return the people who sign a request: one, or two different ones where it needs two, in a role that may."""
+    who, second = _people(request, signers)
+    prompts = {} if box.controller is None else box.controller.table.state.prompts
+    try:
+        check_role(request, who, prompts)
+    except NotAllowed as refused:  # it never reaches the core, and so the journal; the log has it
+        box.repeated_log.warn("a request was refused", (request.name(), who.id), f"{request.name()}: {refused}")
+        raise
+    return who, second
 
 
-def _two(request: r.Request, signers: Signers) -> tuple[CredentialHolder, CredentialHolder]:
+def _people(request: r.Request, signers: Signers) -> tuple[CredentialHolder, CredentialHolder | None]:
+    if not needs_second(request):
+        if signers.second is not None:
+            raise BadRequest(f"{request.name()} is signed by one person; it has no 'second'")
+        return signers.first(), None
     if signers.second is None:
         raise BadRequest(f"{request.name()} needs two people: name the other one as 'second'")
     who, second = signers.first(), signers.second()

@@ -31,7 +31,7 @@ def add_config_argument(parser: argparse.ArgumentParser) -> None:
 def add_box_arguments(parser: argparse.ArgumentParser, *, people: int = 0) -> None:
     """Add the arguments that name a running box and the people who sign on."""
     add_config_argument(parser)
-    parser.add_argument("--socket", type=Path, metavar="PATH", help="its control socket, if not as configured")
+    parser.add_argument("--socket", type=Path, metavar="PATH", help="the box's control socket, if not as configured")
     if people:
         parser.add_argument(
             "--as", dest="by", required=True, metavar="CRED", help="the credential of the person who signs"

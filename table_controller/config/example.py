@@ -17,7 +17,6 @@ from table_controller.config.walk import allowed, meaning
 from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.rulebook import check_submission, edition
 from table_controller.rulebook.game_rules import game_rules
-from table_controller.rulebook.hands.house_way import turning_ranks
 
 if TYPE_CHECKING:
     from table_controller.config.sections import Section
@@ -122,9 +121,8 @@ def example_choices(rules: Edition) -> tuple[dict[str, Any], dict[str, Any]]:
     if rules.payout_limit is not None:
         further["payout_limit_cents"] = _LIMIT
     further |= dict.fromkeys(rules.submission_choices, True)
-    house_way = next(iter(game_rules(rules.game).house_ways), None)
-    if house_way is not None:
-        further |= {"house_way": house_way, "house_way_ranks": turning_ranks(house_way)}
+    for name, house_way in list(game_rules(rules.game).house_ways.items())[:1]:
+        further |= {"house_way": name, "house_way_ranks": dict(house_way.ranks)}
     if "settings" not in chosen:
         further["settings"] = _settings(rules, offered)
     if "wagers" not in chosen:  # written as an empty list: none of them is offered

@@ -67,7 +67,7 @@ def _same_places(state: TableState, table: Table) -> TableState:
     return state
 
 
-# The schema of the first edition's state (commit 898cef7). Every field added since has a default that is right between
+# The schema of the first version's state (commit 898cef7). Every field added since has a default that is right between
 # rounds, so its snapshot decodes unchanged. Its editions and submissions have other rows too, but the devices, the
 # methods and the terms of the meter must be the same.
 FIRST_EDITION: Final = "1/f834f2505b0fba83"

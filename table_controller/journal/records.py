@@ -45,7 +45,7 @@ class BoxRecord(msgspec.Struct, frozen=True):
     set: bool
     back: bool
     terms: TableTerms | None = None
-    accounting: int = 1  # the default: the first edition did not record it
+    accounting: int = 1  # the default: the first version did not record it
 
 
 class ClockRecord(msgspec.Struct, frozen=True):

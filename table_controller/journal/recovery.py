@@ -48,7 +48,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     stamp: rec.Timestamp
     schema: str = ""  # of the state; empty in snapshots of software that did not record it
     hits: HitLog = msgspec.field(default_factory=HitLog)  # the last ones of each level
-    # The submitted terms of the meter; unset in snapshots of the first edition, whose `box` records have them.
+    # The submitted terms of the meter; unset in snapshots of the first version, whose `box` records have them.
     meter: MeterRules | msgspec.UnsetType | None = msgspec.UNSET
     findings: FindingLog = msgspec.field(default_factory=FindingLog)
     roll: CredentialRoster = msgspec.field(default_factory=CredentialRoster)

@@ -16,7 +16,7 @@ from devices.kinds import CardPathDriver
 from devices.shoe import messages as shoe
 from devices.shuffler import messages as shuffler
 from firmware_bridge.decode_errors import UNDECODABLE
-from firmware_bridge.errors import BadRequest, NotAllowed, PitboxError
+from firmware_bridge.errors import BadRequest, PitboxError
 from table_controller.diagnosis.drawings import Curve
 from table_controller.diagnosis.drift import (
     BASE_WINDOWS,
@@ -184,8 +184,6 @@ class WearStore:
 
     async def reset_by(self, controller: Controller, serial: str, who: ev.Person) -> None:
         """Restart the base of a machine that a technician serviced; record it first, with the technician."""
-        if who.role != "technician":
-            raise NotAllowed(f"a technician must report that a machine was serviced; {who.credential} is a {who.role}")
         known = [wear for wear in self.all() if wear.serial == serial]
         if not known:
             names = ", ".join(wear.serial for wear in self.all()) or "none"

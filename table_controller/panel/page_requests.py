@@ -116,8 +116,8 @@ class PageRequests:
         if isinstance(first, RequestResult):
             return first
         holder = first
-        if not needs_second(request):
-            return Signers(lambda: holder)
+        if not needs_second(request):  # the handler refuses a second person
+            return Signers(lambda: holder, None if envelope.second is None else lambda: holder)
         if envelope.second is None:
             return make_refusal(403, NotAllowed("this needs the credentials of two people"))
         second = await self.check_credential(envelope.second, place)

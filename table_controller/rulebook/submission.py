@@ -17,7 +17,6 @@ from firmware_bridge.errors import BadSubmission
 from table_controller.rulebook.cards import RANKS
 from table_controller.rulebook.duties import duty_clauses
 from table_controller.rulebook.game_rules import game_rules
-from table_controller.rulebook.hands.house_way import turning_ranks
 from table_controller.rulebook.texts import paytables
 from table_controller.rulebook.vocabulary import DealingName, ShufflerFact
 
@@ -269,10 +268,10 @@ def _settings(edition: Edition, stated: Submission) -> Iterator[str]:
         allowed = f"the dealer sets by {names} {clauses}" if policies else "the dealer sets no hands"
         yield f"house_way = {stated.house_way}: {allowed}"
     elif policies:
-        yield from _house_way_ranks(edition, stated, turning_ranks(stated.house_way or next(iter(policies))))
+        yield from _house_way_ranks(edition, stated, policies[stated.house_way or next(iter(policies))].ranks)
 
 
-def _house_way_ranks(edition: Edition, stated: Submission, known: dict[str, str]) -> Iterator[str]:
+def _house_way_ranks(edition: Edition, stated: Submission, known: Mapping[str, str]) -> Iterator[str]:
     """Check the ranks that a certificate holder chose for a house way."""
     clauses = _cite(*duty_clauses(edition.game, "house_way"))
     for name, rank in stated.house_way_ranks.items():

@@ -261,6 +261,8 @@ async def test_a_request_that_requires_two_people_is_made_by_two_people(tmp_path
         assert (await talk.submit("correct_meter", **amount, by="F1", second="A9")).startswith(
             "PB-813 F1 and A9 belong"
         )
+        one_signs = await talk.submit("order", order="table_idle", by="F1", second="A1")
+        assert one_signs.startswith("PB-814 order is signed by one person"), one_signs
         before = box.pictures.box().state
         answer = await talk.submit("correct_meter", **amount, by="F1", second="A1")
         after = box.pictures.box().state

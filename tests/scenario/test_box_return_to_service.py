@@ -154,19 +154,19 @@ async def test_the_floorperson_returns_a_machine_after_the_last_step_and_not_bef
 
 async def test_with_older_firmware_the_self_test_replaces_turning_motors_and_the_step_states_it(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, talk):
-        dossier = files.FaultReportStore(tmp_path / "fault-reports")
+        report = files.FaultReportStore(tmp_path / "fault-reports")
         await talk.sign_on("T1")
         machine: Any = bench.machines[SLOT]
         machine.board.identity.capabilities.remove(m.JOGS)
         machine.inject("unplug:seconds=1")
         await asyncio.sleep(5.0)
         await fault(bench, "dust:sensor=lift,percent=70")
-        assert m.JOGS not in files.read(dossier.folder, 1).machine.capabilities
+        assert m.JOGS not in files.read(report.folder, 1).machine.capabilities
         await complete_return(bench, talk, until="sensor_test")
         assert str(await order_device(talk, "jog", motor="feed")).startswith("PB-428")
         await order_device(talk, "self_test")
         assert (await return_step(talk))["next"] == "one_card"
-        procedure = rp.replay(files.steps_of(dossier.folder, 1))
+        procedure = rp.replay(files.steps_of(report.folder, 1))
         assert procedure is not None
         assert "cannot jog: SelfTested" in rp.required_evidence(procedure, st.ReturnStep.MOTOR_JOG)
 
@@ -331,8 +331,8 @@ async def test_dust_that_makes_a_shoe_refuse_is_a_machine_fault_that_requires_th
         assert bench.box.running_controller().table.context.is_in_service(SHOE_SLOT)
         machine.inject("dust:sensor=draw,percent=70")
         await refused(bench)
-        dossier = files.read(tmp_path / "fault-reports", 1)
-        assert (dossier.machine.slot, dossier.halt.what, dossier.complete) == (SHOE_SLOT, "path_blocked", True)
+        report = files.read(tmp_path / "fault-reports", 1)
+        assert (report.machine.slot, report.halt.what, report.complete) == (SHOE_SLOT, "path_blocked", True)
         state = bench.box.running_controller().table.state.slots[SHOE_SLOT]
         assert (state.state, bench.box.service_state(SHOE_SLOT)) == ("faulted", "faulted")
         assert state.return_procedure is not None

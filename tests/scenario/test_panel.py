@@ -407,6 +407,7 @@ async def test_the_meter_is_reset_and_set_by_the_two_people_whom_the_rules_name(
         assert (await floor.submit("close_meter", document="c 1", by=by, second=second)).status == 200
         assert (await technician.submit("set_meter", **body)).status == 200
         assert (await floor.submit("open_round", by=by)).status == 403
+        assert (await floor.submit("order", order="table_idle", by=by, second=second)).status == 409, "one signs"
         assert (await floor.submit("open_meter", document="o 1", by=by, second=second)).status == 200
         assert (await floor.submit("transfer_overflow", amount=1, document="t 1", by=by, second=second)).status == 409
         assert stage.state.money.limit == 2 * 10**9 * 10_000

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from table_controller.journal.chain import Record
 
-# From the names of the second edition to made-up ones, as a map of renames has them.
+# From the names of the second version to made-up ones, as a map of renames has them.
 LINES: Final = """
 name table_controller/table/events.py: OpenRound -> RoundBegun
 name table_controller/table/events.py: Person.credential -> badge
@@ -46,12 +46,12 @@ name table_controller/controller/box.py: Box.slots -> places
 
 
 def made_up() -> fn.Table:
-    """Return the table from the names of the second edition to the made-up ones."""
+    """Return the table from the names of the second version to the made-up ones."""
     return extended({}, {1: second.shapes()}, LINES)[0]
 
 
 def led_back(table: fn.Table) -> fn.Table:
-    """Return the table that leads the other way: from the made-up names to those of the second edition."""
+    """Return the table that leads the other way: from the made-up names to those of the second version."""
     return {area: {1: _led_back(versions[1])} for area, versions in table.items()}
 
 

@@ -1,4 +1,4 @@
-"""Files that the second edition wrote (tests/fixtures/second_edition), unpacked before use. No tests here."""
+"""Files that the second version wrote (tests/fixtures/second_edition), unpacked before use. No tests here."""
 
 from __future__ import annotations
 

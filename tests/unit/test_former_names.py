@@ -31,7 +31,7 @@ TABLE = made_up.led_back(EARLIER)
 
 @pytest.fixture
 def one_more_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every version counts one more, and version 1 is a made-up one before the second edition."""
+    """Every version counts one more, and version 1 is a made-up one before the second version."""
     real = fn.read_table(tool.TABLE.read_text("utf-8"))
     table = {area: {1: TABLE[area][1], **{n + 1: each for n, each in real[area].items()}} for area in TABLE}
     monkeypatch.setattr(rec, "VERSION", rec.VERSION + 1)
@@ -49,7 +49,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 @pytest.fixture
 def journals(tmp_path: Path) -> tuple[Path, Path]:
-    """A journal of the second edition, and the same under the made-up names."""
+    """A journal of the second version, and the same under the made-up names."""
     before = second.unpacked("wild", tmp_path)
     return before, made_up.renamed_journal(before, tmp_path / "renamed", EARLIER)
 

@@ -17,7 +17,6 @@ from table_controller.rulebook.games.face_up_pai_gow import hands as pai_gow
 from table_controller.rulebook.games.face_up_pai_gow import house_way as pai_gow_house_way
 from table_controller.rulebook.games.saigon_5_card import hands as saigon
 from table_controller.rulebook.games.saigon_5_card import house_way as saigon_house_way
-from table_controller.rulebook.hands import house_way
 from tests.support.suite.clauses import clauses
 
 
@@ -124,10 +123,10 @@ def test_a_certificate_holder_chooses_the_ranks_on_which_a_rule_turns() -> None:
 @pytest.mark.parametrize("game", ["face_up_pai_gow", "asia_poker"])
 def test_no_choice_of_ranks_sets_a_foul_hand(game: str, rank: str, seed: int) -> None:
     rng = random.Random(seed)
-    for name, policy in game_rules(game).house_ways.items():
-        chosen = dict.fromkeys(house_way.turning_ranks(name), rank)
+    for policy in game_rules(game).house_ways.values():
+        chosen = dict.fromkeys(policy.ranks, rank)
         for _ in range(700):
-            hands = policy(tuple(rng.sample(range(53), 7)), chosen)
+            hands = policy.set_hands(tuple(rng.sample(range(53), 7)), chosen)
             assert (
                 pai_gow.foul_clause(hands) if game == "face_up_pai_gow" else asia.foul_clause(hands, asia.strength())
             ) is None
@@ -149,13 +148,13 @@ def test_no_house_way_sets_a_foul_hand_or_loses_a_card(game: str, seed: int) -> 
     for policy in game_rules(game).house_ways.values():
         for _ in range(1500):
             cards = tuple(rng.sample(range(53), 7))
-            hands = policy(cards)
+            hands = policy.set_hands(cards, {})
             assert sorted(card for hand in hands for card in hand) == sorted(cards)
             assert (
                 pai_gow.foul_clause(hands) if game == "face_up_pai_gow" else asia.foul_clause(hands, asia.strength())
             ) is None
             shuffled = tuple(rng.sample(cards, 7))
-            again = policy(shuffled)
+            again = policy.set_hands(shuffled, {})
             strength = pai_gow.strength if game == "face_up_pai_gow" else asia.strength()
             assert [strength(hand) for hand in again] == [strength(hand) for hand in hands]
 

@@ -86,7 +86,7 @@ def test_another_rate_in_the_configuration_changes_nothing_and_opens_no_round() 
 
 
 def test_another_rate_is_refused_where_the_state_does_not_hold_the_old_one() -> None:
-    """As a snapshot of the first edition."""
+    """As a snapshot of the first version."""
     run, floor = _stopped(WILD)
     rules = floor.table.context.meter
     assert rules is not None

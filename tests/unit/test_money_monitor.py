@@ -96,7 +96,7 @@ def _any_amount_final(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _inexact_withdrawal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the edition before did it: the re-seed goes back only as far as the meter does not fall."""
+    """As the version before did it: the re-seed goes back only as far as the meter does not fall."""
 
     def inexact(book: Any, hit: Any, clauses: Any, kind: Any = "hit_withdrawn") -> Any:
         back = min(hit.from_seed, hit.share)

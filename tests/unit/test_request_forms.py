@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 from contextlib import suppress
@@ -123,6 +124,32 @@ def test_every_request_has_a_command_that_sends_it(kind: type[r.Request]) -> Non
         assert msgspec.convert({"do": name, **parse_details(args.what, args.details)}, kind) == RULES[kind].sample
     if words[0] == "answer":
         assert msgspec.convert({"do": name, **answer_fields(args)}, kind) == RULES[kind].sample
+
+
+# --- programs ---------------------------------------------------------------------------------------------------------
+
+
+def _requests_of_programs() -> list[tuple[str, str, set[str]]]:
+    """Return file, name and fields of every request that a command or a program of this tree sends."""
+    sent = []
+    for folder in ("table_controller/cli", "simulators/casino", "benchmarks", "examples"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "request":
+                    for named in (arg for arg in node.args[:1] if isinstance(arg, ast.Constant)):
+                        fields = {keyword.arg for keyword in node.keywords if keyword.arg is not None}
+                        sent.append((path.name, str(named.value), fields))
+    return sent
+
+
+def test_commands_and_programs_send_only_requests_that_exist_with_fields_that_exist() -> None:
+    sent = _requests_of_programs()
+    for file, name, fields in sent:
+        known = {*r.BY_NAME[name].__struct_fields__, *LineEnvelope.__struct_fields__}
+        assert fields <= known, (file, name)
+    from_commands = {name for _, name, _ in sent}
+    boxs_own = {kind.name() for kind in r.BOX_REQUESTS}
+    assert boxs_own | {"status", "follow", "trace", "sign_on", "answer", "deck", "no_more_bets"} <= from_commands
 
 
 # --- limits -----------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Files of the second edition verify, are shown and upgrade: journals, exports, fault reports, configurations."""
+"""Files of the second version verify, are shown and upgrade: journals, exports, fault reports, configurations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from tools import verify_export
 if TYPE_CHECKING:
     from pathlib import Path
 
-# The migration that leads from the second edition to this version; it has its own name once the state's names differ.
+# The migration that leads from the second version to this version; it has its own name once the state's names differ.
 MIGRATION = "same_state" if state_schema() == SECOND_EDITION else "plain_names"
 
 

@@ -41,6 +41,32 @@ def test_a_term_is_defined_once_and_its_code_name_exists(tmp_path: Path, row: st
     assert problem in "".join(violations)
 
 
+PAGE = """# A page
+
+Whoever reads this is `told` by "a dossier".
+
+    the first edition
+
+<!-- generated: x -->
+It says nothing.
+<!-- end generated -->
+"""
+
+
+def test_a_banned_word_of_prose_is_detected_outside_of_code_quotations_and_generated_parts(tmp_path: Path) -> None:
+    root = project(tmp_path, {"docs/page.md": PAGE, "docs/reviews/old.md": "It told us.\n"})
+    assert list(words.prose(root)) == ["docs/page.md:3: Whoever"]
+
+
+def test_an_irregularity_in_a_page_is_the_row_of_the_edition(tmp_path: Path) -> None:
+    row = '[[irregularities]]\nid = "1.2(a)"\ntrigger = "jam"\n'
+    page = f"```toml\n{row}```\n"
+    root = project(tmp_path, {"docs/page.md": page, "table_controller/rulebook/data/1/edition.toml": row})
+    assert list(words.examples(root)) == []
+    (root / "docs" / "page.md").write_text(page.replace("jam", "stop"))
+    assert list(words.examples(root)) == ["docs/page.md: the row 1.2(a) differs from its edition"]
+
+
 @pytest.mark.parametrize(
     "name",
     ["told", "on_told", "ToldMoney", "what_is_heard", "believed", "_take", "found", "ways", "besides_of", "REST"],

@@ -250,7 +250,7 @@ class HitCheck:
         return exact
 
     def _as_the_first_edition(self, hit: ClaimedHit, booked: Transfers) -> Transfers:
-        """Return the transfers of the first edition, in which a withdrawal did not lower the meter."""
+        """Return the transfers of the first version, in which a withdrawal did not lower the meter."""
         to_reserve = min(booked.get(("reserve", "meter"), 0), hit.share)
         to_seed = min(booked.get(("seed", "meter"), 0), hit.share - to_reserve)
         return {

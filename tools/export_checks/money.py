@@ -129,7 +129,7 @@ class MoneyCheck:
         bet.state = "returned"
 
     def _from_above_seed(self, bet: AcceptedBet) -> Transfers:
-        """Return the transfers of a returned bet that leave the meter its seed (after a paid share; first edition)."""
+        """Return the transfers of a returned bet that leave the meter its seed (after a paid share; first version)."""
         held, to_meter = self.book.held, bet.moved.get(("bets", "meter"), 0)
         from_meter = min(to_meter, max(0, held["meter"] - self.terms["seed"]))
         over = bet.moved.get(("bets", "overflow"), 0)

@@ -21,7 +21,7 @@ DEEDS = {
 # Paytables whose rate is set by the Rules Submission, and the largest amount of a sign.
 OPEN_RATE = "687a-"
 MOST = (10**10 - 1) * CENT
-# Since the second edition only these grounds permit a change, each for one of its reasons.
+# Since the second version only these grounds permit a change, each for one of its reasons.
 GROUNDS = {
     "malfunction": ("sensor_fault", "device_fault", "software_fault", "dealing_error", "journal_lost"),
     "transfer": ("to_other_meter", "from_other_meter"),

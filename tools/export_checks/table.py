@@ -74,7 +74,7 @@ class TableCheck:
         same = not self.terms or self.was != self.digests or terms == self.terms | {"dealing": terms["dealing"]}
         need(same, "the terms changed, and the digests did not")
         edition = content.get("accounting", FIRST)
-        need(edition >= self.money.book.edition, "the books go back to the rules of an earlier edition")
+        need(edition >= self.money.book.edition, "the books go back to the rules of an earlier version")
         changed = self.money.book.entries and edition != self.money.book.edition and self.was == self.digests
         need(not changed, "the books follow other rules, and the software is the same")
         need(not self.money.book.entries or _same_meter(self.money.terms, terms["meter"]),

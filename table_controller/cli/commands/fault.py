@@ -1,6 +1,6 @@
 """`pitbox fault`: prints a fault report: what the rule orders, where, how many cards, why, and the steps to return.
 
-Reads fault reports from a folder, with or without a running box. Only a running box can tick a step (`--step`).
+Reads fault reports from a folder, with or without a running box. Only a running box can complete a step (`--step`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from table_controller.diagnosis.findings import Diagnosis
     from table_controller.table.return_progress import ReturnDecision
 
-HELP = "diagnose a fault from its report: rule, place, cards, causes, steps of the return to service (also: jam)"
+HELP = "diagnose a fault from its report: rule, place, cards, causes, steps of the return to service (former name: jam)"
 EXAMPLE = "pitbox fault 12 --folder /var/lib/pitbox/fault-reports"
 DEFAULT_DATA = Path("/var/lib/pitbox")
 
@@ -37,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--step",
         metavar="STEP",
-        help="tick a step at a running box: begin, leave, clear, path_empty, sensor_test, motor_jog, count, return; "
-        "the other steps complete when the machine does them",
+        help="complete a step at a running box: begin, leave, clear, path_empty, sensor_test, motor_jog, count, "
+        "return; the other steps complete when the machine does them",
     )
     parser.add_argument(
         "--order",

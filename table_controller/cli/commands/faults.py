@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from table_controller.diagnosis.history_page import MachineWear
     from table_controller.diagnosis.summary import SlotSummary, Summary
 
-HELP = "print faults and repairs of a table: heat map, cards between faults, bad deck or machine (also: jams)"
+HELP = "print faults and repairs of a table: heat map, cards between faults, bad deck or machine (former name: jams)"
 EXAMPLE = "pitbox faults --data /var/lib/pitbox --since 7d --html faults.html"
 
 DEFAULT_DATA: Final = Path("/var/lib/pitbox")

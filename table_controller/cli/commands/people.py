@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
 
 HELP = "add, list or revoke credentials of dealers, floorpersons, technicians and auditors; change a PIN"
-EXAMPLE = "pitbox people add F17 --role floorperson --config /etc/pitbox/table.toml"
+EXAMPLE = "pitbox people add F17 --role floorperson --as A3 --config /etc/pitbox/table.toml"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,49 +8,32 @@ flush. A house way never sets a foul hand.
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from table_controller.rulebook.cards import ACE, RANKS
 from table_controller.rulebook.hands.hand_encoding import JOKER_KEYS, rank_counts, wild_count
 from table_controller.rulebook.hands.ranking import HandClass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     HandSetting = tuple[tuple[int, ...], ...]
 
-# The ranks that the rules depend on, with their default values, by policy.
-_RANKS: Final[dict[str, dict[str, str]]] = {
-    "standard_5_2": {
-        "fours_kept_to": "6",
-        "fours_kept_with_ace_to": "T",
-        "two_pair_kept_with_ace_to": "T",
-        "high_two_pair_kept_to": "K",
-        "with_second_pair_to": "6",
-    },
-    "standard_4_2_1": {"fours_kept_to": "6"},
-    "highest_point_count": {},
-}
 AS_PRINTED: Final[Mapping[str, str]] = MappingProxyType({})
 # Straights and flushes of every kind: hands that no pair helps to make.
 COMPLETE: Final = (HandClass.STRAIGHT, HandClass.FLUSH, HandClass.STRAIGHT_FLUSH, HandClass.ROYAL_FLUSH)
 
 
-class HouseWay(Protocol):
-    """A policy that sets cards into hands, with the ranks that a certificate holder chose."""
+class HouseWay(NamedTuple):
+    """A policy by which the dealer sets hands, and the ranks that a certificate holder may choose in it."""
 
-    def __call__(self, cards: Sequence[int], chosen: Mapping[str, str] = ..., /) -> HandSetting:
-        """Return the hands, highest first."""
-
-
-def turning_ranks(policy: str) -> dict[str, str]:
-    """Return the ranks that a certificate holder may choose in a policy, by name, with their defaults."""
-    return dict(_RANKS[policy])
+    set_hands: Callable[[Sequence[int], Mapping[str, str]], HandSetting]  # cards, chosen ranks -> hands, highest first
+    ranks: Mapping[str, str] = MappingProxyType({})  # by name, with their defaults
 
 
-def chosen_ranks(policy: str, chosen: Mapping[str, str]) -> dict[str, int]:
+def chosen_ranks(ranks: Mapping[str, str], chosen: Mapping[str, str]) -> dict[str, int]:
     """Return the rank numbers that a policy uses: the chosen ones, else the defaults."""
-    return {name: RANKS.index(chosen.get(name, rank)) for name, rank in _RANKS[policy].items()}
+    return {name: RANKS.index(chosen.get(name, rank)) for name, rank in ranks.items()}
 
 
 def equal_groups(cards: Sequence[int]) -> tuple[tuple[int, ...], list[int]]:

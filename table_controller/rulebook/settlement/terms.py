@@ -56,7 +56,7 @@ class SettlementTerms:
         """Return the hands as the dealer must set them, or would advise a player to."""
         assert self.submission.house_way is not None
         policy = game_rules(self.edition.game).house_ways[self.submission.house_way]
-        return policy(cards, self.submission.house_way_ranks)
+        return policy.set_hands(cards, self.submission.house_way_ranks)
 
     def returns_stake(self, wager: str) -> bool:
         """Whether a winning wager is returned in addition to its pay. Only progressive ones may not be."""

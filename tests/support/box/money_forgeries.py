@@ -338,7 +338,7 @@ def _returned_in_play(e: ForgedExport) -> int:
 
 
 def _old_books(e: ForgedExport) -> int:
-    """A later start record claims the booking rules of the first edition."""
+    """A later start record claims the booking rules of the first version."""
     place = max(n for n, r in enumerate(e.records) if r["kind"] == "box")
     copy = deepcopy(e.records[place])
     copy["content"]["accounting"] = 1
@@ -435,7 +435,7 @@ MONEY_FORGERIES: Final = (
     Forgery("later claim booked again for less", _booked_again_for_less, "worth another amount"),
     Forgery("withdrawn by the old rule", _withdrawn_by_old_rule, "by the terms it moves"),
     Forgery("bets go back in play", _returned_in_play, "neither round nor hand is void"),
-    Forgery("books of the first edition again", _old_books, "rules of an earlier edition"),
+    Forgery("books of the first version again", _old_books, "rules of an earlier version"),
     Forgery("another paytable for the meter", _other_paytable, "changes the paytable"),
     Forgery("other devices without a migration", lambda e: _other_devices(e, None), "no migration led there"),
     Forgery("other devices by nobody", lambda e: _other_devices(e, ("", "", "")), "no person accepted that"),

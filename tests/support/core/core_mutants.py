@@ -247,7 +247,7 @@ CORE_MUTANTS: Final[dict[str, CoreMutant]] = {
     "any latch counts": CoreMutant(
         BETS, SearchTrouble(bets=True, slow=("bet_sensor.1",)), _handle(ev.SeatLatched, _latched_any)
     ),
-    "a sensor that contradicts itself is believed": CoreMutant(
+    "a sensor that contradicts itself is accepted": CoreMutant(
         BETS,
         SearchTrouble(contradicts=True, slow=("bet_sensor.1",)),
         _put(betting, "_contradiction", lambda *_given: ""),

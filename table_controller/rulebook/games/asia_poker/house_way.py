@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from table_controller.rulebook.hands.house_way import HandSetting
 
+# The rank that the rules depend on, with its default.
+RANKS_4_2_1: Final = {"fours_kept_to": "6"}
 _FOURS: Final = (HandClass.FOUR_OF_A_KIND, HandClass.FOUR_ACES)
 
 
@@ -39,7 +41,7 @@ def standard_4_2_1(cards: Sequence[int], chosen: Mapping[str, str] = AS_PRINTED)
             split = _FourTwoOne(whole, mediums[medium], lows[low], (high, medium, (low,)))
             if split.high > split.medium > split.low:
                 lawful.append(split)
-    candidates = _high_of(*equal_groups(cards), lawful, chosen_ranks("standard_4_2_1", chosen))
+    candidates = _high_of(*equal_groups(cards), lawful, chosen_ranks(RANKS_4_2_1, chosen))
     return max(candidates, key=_preference).hands
 
 

@@ -15,6 +15,14 @@ if TYPE_CHECKING:
 
     from table_controller.rulebook.hands.house_way import HandSetting
 
+# The ranks that the rules depend on, with their defaults.
+RANKS_5_2: Final = {
+    "fours_kept_to": "6",
+    "fours_kept_with_ace_to": "T",
+    "two_pair_kept_with_ace_to": "T",
+    "high_two_pair_kept_to": "K",
+    "with_second_pair_to": "6",
+}
 _KING: Final = RANKS.index("K")
 
 
@@ -32,7 +40,7 @@ def standard_5_2(cards: Sequence[int], chosen: Mapping[str, str] = AS_PRINTED) -
         split = _FiveTwo(pai_gow.strength(high), pai_gow.strength(low), (high, low))
         if split.high >= split.low:
             lawful.append(split)
-    candidates = _low_of(*equal_groups(cards), lawful, chosen_ranks("standard_5_2", chosen))
+    candidates = _low_of(*equal_groups(cards), lawful, chosen_ranks(RANKS_5_2, chosen))
     return max(candidates, key=lambda split: (split.low, split.high)).hands
 
 

@@ -10,6 +10,7 @@ from table_controller.rulebook.games.saigon_5_card import hands
 from table_controller.rulebook.games.saigon_5_card.house_way import highest_point_count
 from table_controller.rulebook.games.saigon_5_card.settlement import describe_setting, settle
 from table_controller.rulebook.hands import hand_features, poker5
+from table_controller.rulebook.hands.house_way import HouseWay
 from table_controller.rulebook.hands.ranking import describe
 from table_controller.rulebook.settlement.dealt_round import SetHand
 
@@ -45,7 +46,7 @@ RULES: Final = GameRules(
     describe=_describe,
     features=_features,
     alone=("bonus",),
-    house_ways={"highest_point_count": highest_point_count},
+    house_ways={"highest_point_count": HouseWay(highest_point_count)},
     show_setting=_show_setting,
     setting_objection=_setting_objection,
 )
