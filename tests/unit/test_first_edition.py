@@ -175,7 +175,7 @@ def test_a_schema_that_is_not_listed_is_refused(tmp_path: Path, monkeypatch: pyt
     floor = IdealTable(first.GAME)
     store, digests = first.opened(first.copied("played", tmp_path), floor)
     ours = tuple(each for each in migrations.MIGRATIONS if not each.schemas)
-    monkeypatch.setattr(migrations.migrate, "__kwdefaults__", {"migrations": ours})
+    monkeypatch.setattr(migrations, "MIGRATIONS", ours)
     with pytest.raises(VersionsDiffer, match=f"schema {FIRST_EDITION} where this software has"):
         recover(store, floor.table, digests)
     store.close()
