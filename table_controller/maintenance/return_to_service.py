@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
 
 from devices.kinds import CardPathDriver
 from firmware_bridge.errors import BadRequest, NotAllowed, StepRefused
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from table_controller.controller.box import Box
     from table_controller.diagnosis.fault_report import FaultReport
     from table_controller.maintenance.return_lines import ReturnLines
+
+# A record is on disk after milliseconds; its line beside the fault report follows it.
+_POLL_S: Final = 0.01
 
 
 class ReturnsToService:
@@ -63,6 +67,12 @@ class ReturnsToService:
 
     async def wait_until_written(self) -> None:
         """Wait until every decided step is with its fault report, and modes are restored."""
+        controller = self._box.controller
+        newest = 0 if controller is None else controller.newest_seq
+        while controller is not None and controller.durable_seq < newest and self._box.cause is None:
+            if self._box.is_stopping:
+                break
+            await asyncio.sleep(_POLL_S)
         await self._lines.wait_until_written()
         await self._box.test_mode.wait_until_restored()
 
