@@ -94,7 +94,10 @@ class _Lister:
             fields: dict[str, Any] = {}
             self.types[key] = {"tag": about.tag, "bases": _bases(about.cls), "fields": fields}
             for field in about.fields:
-                names = {"inside": self.inside(field.type), "values": sorted(_values(field.type))}
+                names = {
+                    "inside": self.inside(field.type), "values": sorted(_values(field.type)),
+                    "any_text": _may_be_any_text(field.type),
+                }  # fmt: skip
                 fields[field.encode_name] = {name: value for name, value in names.items() if value}
         return key
 
@@ -115,6 +118,13 @@ def _values(about: mi.Type) -> set[str]:
     if isinstance(about, mi.ListType | mi.VarTupleType):
         return _values(about.item_type)
     return _values(about.value_type) | _values(about.key_type) if isinstance(about, mi.DictType) else set()
+
+
+def _may_be_any_text(about: mi.Type) -> bool:
+    """Return whether a value may be any string, so that every value of an earlier version fits."""
+    return isinstance(about, mi.StrType) or (
+        isinstance(about, mi.UnionType) and any(_may_be_any_text(each) for each in about.types)
+    )
 
 
 def shapes() -> dict[str, Any]:
