@@ -335,3 +335,21 @@ def test_test_mode_begins_only_where_the_permits_allow_it() -> None:
     floor = IdealTable("asia_poker").start("blue")
     floor.state.slots[SLOT].deck = "blue"
     assert "holds_cards" in refusal(floor.step(ev.TestModeOrdered(SLOT, "begin", TECH)))
+
+
+def test_only_cards_of_a_machine_in_test_mode_are_ignored_and_its_next_fault_asks_nobody_about_cards() -> None:
+    floor = faulted(IdealTable("asia_poker").start("blue", "red"))
+    ignores = floor.table.ignores
+    assert not ignores(ev.CardsInserted(SLOT)), "out of service, but not in test mode"
+    floor.step(ev.ReturnTaken(SLOT, 4, TECH, REQUIRES, "shuffle"))
+    assert ignores(ev.CardsInserted(SLOT))
+    assert ignores(ev.SlotChanged(SLOT, "doubt"))
+    assert not ignores(ev.SlotChanged(SLOT, "fault"))
+    for other in floor.state.slots.keys() - {SLOT}:
+        assert not ignores(ev.CardsInserted(other))
+        assert not ignores(ev.SlotChanged(other, "doubt"))
+    floor.state.slots[SLOT].deck = "blue"
+    assert not decisions_of(d.HoldOpened, floor.step(ev.SlotChanged(SLOT, "fault")))
+    floor.step(ev.ReturnLeft(SLOT, 4, TECH))
+    assert not ignores(ev.CardsInserted(SLOT))
+    assert decisions_of(d.HoldOpened, floor.step(ev.SlotChanged(SLOT, "fault")))
