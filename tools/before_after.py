@@ -5,8 +5,8 @@ python -m tools.before_after --record COMMIT      records the figures of this tr
 
 Tests, clause marks and mutants must not become fewer; banned names, repeated class names and long files not more;
 golden bytes must stay the same. Lines of code are only shown, and so are digests of soak and incidents: they were the
-same at the end of the renames and changed since on purpose (docs/reviews/one-core/digests.md). Benchmarks are the stored mean ratios
-(`tools.benchmark_figures`), coverage is the stored figure (`tools.coverage_figures`). About a minute.
+same at the end of the renames and changed since on purpose (docs/reviews/one-core/digests.md). Benchmarks are the
+stored mean ratios (`tools.benchmark_figures`), coverage is the stored figure (`tools.coverage_figures`).
 """
 
 from __future__ import annotations
