@@ -17,6 +17,7 @@ from table_controller.config.walk import allowed, meaning
 from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.rulebook import check_submission, edition
 from table_controller.rulebook.game_rules import game_rules
+from table_controller.rulebook.wager_limits import has_own_amount
 
 if TYPE_CHECKING:
     from table_controller.config.sections import Section
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _WIDTH: Final = 118
 # The minimum wager and the payout limit in the examples (cents).
 _LEAST: Final = 500
+_MOST: Final = 100_000
 _LIMIT: Final = 25_000_000
 _PROGRESSIVE: Final = "progressive"
 
@@ -118,6 +120,8 @@ def example_choices(rules: Edition) -> tuple[dict[str, Any], dict[str, Any]]:
         further["approved_procedure"] = "approval 4711"
     played = [wager for wager in rules.wagers if not wager.option or wager.name in offered]
     further["least_wagers_cents"] = {wager.name: _LEAST for wager in played}
+    free = [wager for wager in played if has_own_amount(wager, {})]
+    further["most_wagers_cents"] = {wager.name: _MOST for wager in free}
     if rules.payout_limit is not None:
         further["payout_limit_cents"] = _LIMIT
     further |= dict.fromkeys(rules.submission_choices, True)

@@ -308,6 +308,7 @@ RULE_MEANINGS: Final = {
     "progressive_rate_bp": "rate of progression in hundredths of a percent, if the text leaves it open",
     "payout_limit_cents": "the payout limit in cents",
     "least_wagers_cents": "the table minimums in cents; a payout limit depends on them",
+    "most_wagers_cents": "the table maximums in cents, for wagers whose amount the player chooses",
     "adjacent_boxes": "how many adjacent boxes one player may play",
     "mid_shoe_entry_ban": "no mid-shoe entry",
     "face_check_rounds": "the faces of a deck are checked after this number of rounds",

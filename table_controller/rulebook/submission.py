@@ -19,6 +19,7 @@ from table_controller.rulebook.duties import duty_clauses
 from table_controller.rulebook.game_rules import game_rules
 from table_controller.rulebook.texts import paytables
 from table_controller.rulebook.vocabulary import DealingName, ShufflerFact
+from table_controller.rulebook.wager_limits import limit_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +48,7 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     progressive_rate_bp: int | None = None  # hundredths of a percent; only where the regulation leaves the rate open
     payout_limit_cents: int | None = None
     least_wagers_cents: Mapping[str, int] = {}  # the table's minimum wagers; they determine the payout limit
+    most_wagers_cents: Mapping[str, int] = {}  # the table's maximum wagers
     adjacent_boxes: int = 1
     mid_shoe_entry_ban: bool = False
     face_check_rounds: int | None = None  # after so many rounds a deck's faces are checked, which a count cannot do
@@ -292,11 +294,7 @@ def _limits(edition: Edition, stated: Submission, raw: Mapping[str, Any]) -> Ite
         yield f"adjacent_boxes must be stated {_cite(boxes.clause)}"
     if not 1 <= stated.adjacent_boxes <= most:
         yield f"adjacent_boxes = {stated.adjacent_boxes} must be 1 to {most} {_cite(boxes.clause)}"
-    for name, cents in stated.least_wagers_cents.items():
-        if edition.wager(name) is None:
-            yield f"least_wagers_cents: {edition.title} has no wager {name}"
-        elif cents < 1:
-            yield f"least_wagers_cents: {name} = {cents} must be at least 1"
+    yield from limit_problems(edition, stated)
     if stated.face_check_rounds is not None and stated.face_check_rounds < 1:
         yield f"face_check_rounds = {stated.face_check_rounds} must be at least 1 {_cite(edition.cards.clause)}"
     limit = edition.payout_limit
@@ -353,5 +351,6 @@ def _completed(edition: Edition, stated: Submission) -> Submission:
         paytables=MappingProxyType(tables),
         settings=MappingProxyType(settings | dict(stated.settings)),
         least_wagers_cents=MappingProxyType(dict(stated.least_wagers_cents)),
+        most_wagers_cents=MappingProxyType(dict(stated.most_wagers_cents)),
         warnings=warnings,
     )

@@ -111,6 +111,8 @@ def _qualifying(c: Context) -> tuple[set[int], set[int]]:
             seats = set(c.state.progressive.accepted)
             if least < (envy.least_cents or 0):
                 continue  # a bet is always its paytable's unit
+        elif c.submission.most_wagers_cents.get(name, envy.least_cents or 0) < (envy.least_cents or 0):
+            continue  # no wager of this table is large enough
         (surely if least >= (envy.least_cents or 0) else maybe).update(seats)
     return surely, maybe - surely
 

@@ -8,6 +8,7 @@ from firmware_bridge.errors import BadHand
 from table_controller.rulebook.cards import JOKER, NOTATION, excess_cards
 from table_controller.rulebook.duties import duty_clauses
 from table_controller.rulebook.game_rules import game_rules
+from table_controller.rulebook.wager_limits import wager_objection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,14 +53,10 @@ def _seats(terms: SettlementTerms, played: DealtRound) -> Iterator[str]:
 def _wagers(terms: SettlementTerms, seat: Seat) -> Iterator[str]:
     edition = terms.edition
     for name, cents in seat.wagers.items():
-        wager = edition.wager(name)
-        if wager is None:
-            yield f"{edition.title} has no wager {name}"
-        elif not terms.offers(name):
-            yield f"the {wager.title} is not offered at this table ({wager.clause})"
-        elif cents < 1:
-            yield f"{name} = {cents} cents is not a wager"
-        else:
+        wager, objection = edition.wager(name), wager_objection(terms.submission, name, cents)
+        if objection is not None:
+            yield objection
+        elif wager is not None:
             yield from _amount(terms, seat, wager, cents)
     for wager in edition.wagers:
         if wager.required and wager.name not in seat.wagers:
@@ -67,9 +64,9 @@ def _wagers(terms: SettlementTerms, seat: Seat) -> Iterator[str]:
 
 
 def _amount(terms: SettlementTerms, seat: Seat, wager: Wager, cents: int) -> Iterator[str]:
-    """Check wagers with a fixed amount, and wagers that odds cannot pay in whole cents."""
+    """Check wagers whose amount follows from the Ante, and wagers that odds cannot pay in whole cents."""
     table, ante = terms.table(wager.name), seat.wagers.get("ante", 0)
-    expected = {"equal_to_ante": ante, "twice_ante": 2 * ante, "table_unit": table.unit_cents}.get(wager.amount)
+    expected = {"equal_to_ante": ante, "twice_ante": 2 * ante}.get(wager.amount)
     if wager.amount == "submission" and terms.setting("blind_amount") == "equal_to_ante":
         expected = ante
     if expected is not None and cents != expected:
