@@ -77,7 +77,8 @@ def test_amounts_that_follow_from_the_ante_have_no_limits_of_their_own() -> None
          "most_wagers_cents: the text fixes the amount of raise, so it has no maximum (687a.7(d)(1))"),
         ("dj_wild", {"most_wagers_cents": {"ante": "900"}},
          "most_wagers_cents: expected `int`, got `str` - at `$[...]`"),
-        ("dj_wild", {"most_wager_cents": {"ante": 900}}, "unknown key most_wager_cents; did you mean most_wagers_cents?"),
+        ("dj_wild", {"most_wager_cents": {"ante": 900}},
+         "unknown key most_wager_cents; did you mean most_wagers_cents?"),
     ],
 )  # fmt: skip
 def test_bad_maximums_are_refused(game: str, raw: dict[str, Any], message: str) -> None:
