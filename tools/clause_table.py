@@ -23,7 +23,16 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from table_controller import rulebook
-from tests.support.suite.clause_evidence import ASKED, COMPUTED, DRIVEN, RECORD, REFUSED, SHOWN, WITNESSES, witnesses
+from tests.support.suite.clause_evidence import (
+    ASKED,
+    COMPUTED,
+    DECIDING_TESTS,
+    DRIVEN,
+    RECORD,
+    REFUSED,
+    SHOWN,
+    deciding_tests,
+)
 from tools.docs.markdown import table
 
 if TYPE_CHECKING:
@@ -35,7 +44,7 @@ READ: Final = ROOT / "tests" / "clauses_read"
 DATA: Final = ROOT / "table_controller" / "rulebook" / "data"
 # Duties of the controller. The other duties belong to people, or concern records.
 BINDING: Final = ("device", "prompt", "compute")
-# The word for what the witness of a clause shows. A witness that cites nothing has a word from a person who read it.
+# The word for what the deciding test shows. A deciding test that cites nothing has a word from a person who read it.
 _WORDS: Final[dict[str, Enforcement]] = {
     REFUSED: "enforced in play",
     ASKED: "prompted",
@@ -54,10 +63,10 @@ it, and which test proves it. `pitbox rules show "688a.13(l)"` answers for one c
 when it is out of date.
 
 Tests determine the word of a clause. While they run, the live core is observed in every test that
-is marked with a clause, and `tests/clause_witnesses` keeps for each clause the one test that shows
-most. That test fails when it shows less. `python -m tools.clause_table --record` records the
-witnesses again. Where the core cites no clause, `tests/clauses_read` keeps the result of a person
-who read the test; without such a result a clause is *not yet*."""
+is marked with a clause, and `tests/deciding_tests` names for each clause its deciding test: the
+one that shows most. That test fails when it shows less. `python -m tools.clause_table --record`
+records the deciding tests again. Where the core cites no clause, `tests/clauses_read` keeps the
+result of a person who read the test; without such a result a clause is *not yet*."""
 
 
 class _Collected:
@@ -127,7 +136,7 @@ def reviewed() -> dict[str, str]:
 
 @cache
 def readings() -> dict[str, str]:
-    """Return the clauses whose uncited witness a person has read, each with how it is enforced."""
+    """Return the clauses whose uncited deciding test a person has read, each with how it is enforced."""
     return {clause: each["how"] for each in _read() for clause in each["clauses"]}
 
 
@@ -141,18 +150,18 @@ def _read() -> list[dict[str, Any]]:
 
 
 def uncited() -> list[str]:
-    """Return the clauses whose witness drives the live core without a citation by the core."""
-    return [clause for clause, witness in witnesses().items() if witness["shows"] == DRIVEN]
+    """Return the clauses whose deciding test drives the live core without a citation by the core."""
+    return [clause for clause, each in deciding_tests().items() if each["shows"] == DRIVEN]
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
 def word_of(clause: rulebook.Clause) -> Enforcement:
-    """Return the word of a clause by its witness; a clause that waits, even in part, is `not yet`."""
+    """Return the word of a clause by its deciding test; a clause that waits, even in part, is `not yet`."""
     if clause.id in due():
         return "not yet"
-    shows = witnesses()[clause.id]["shows"] if clause.id in witnesses() else None
+    shows = deciding_tests()[clause.id]["shows"] if clause.id in deciding_tests() else None
     if shows == DRIVEN:
         return _READ_WORDS[readings()[clause.id]] if clause.id in readings() else "not yet"
     if shows is not None:
@@ -166,30 +175,30 @@ def words(*games: str) -> dict[str, Enforcement]:
 
 
 def record() -> None:
-    """Run every marked test; record each clause's best witness and the resulting words."""
+    """Run every marked test; record each clause's best deciding test and the resulting words."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "shown.jsonl"
         command = [sys.executable, "-m", "pytest", "-m", "clauses", "-q", "-n", "2", "--timeout", "600", "tests"]
         subprocess.run(command, cwd=ROOT, check=True, env={**os.environ, RECORD: str(path)})  # noqa: S603 - our own words
-        write_witnesses([json.loads(line) for line in path.read_text().splitlines()])
-    witnesses.cache_clear()
+        write_deciding_tests([json.loads(line) for line in path.read_text().splitlines()])
+    deciding_tests.cache_clear()
     write_words()
 
 
-def write_witnesses(shown: list[dict[str, Any]]) -> None:
-    """Write one witness for each clause: the test that shows most, and of those the first by name."""
+def write_deciding_tests(shown: list[dict[str, Any]]) -> None:
+    """Write one deciding test for each clause: the test that shows most, and of those the first by name."""
     best: dict[str, tuple[int, str]] = {}
     for each in shown:
         for clause, what in each["shown"].items():
             candidate = SHOWN.index(what), each["test"]
             best[clause] = min(best.get(clause, candidate), candidate)
-    head = "# One witness for each clause, and what it shows. Written by `python -m tools.clause_table --record`."
+    head = "# One deciding test for each clause, and what it shows. Written by `python -m tools.clause_table --record`."
     for game, chapter in rulebook.CHAPTERS.items():
         lines = [head]
         for clause in (clause.id for clause in rulebook.clauses(game) if clause.id in best):
             rank, test = best[clause]
             lines.append(f"{json.dumps(clause)} = {{ shows = {json.dumps(SHOWN[rank])}, test = {json.dumps(test)} }}")
-        (WITNESSES / f"{chapter}.toml").write_text("\n".join(lines) + "\n")
+        (DECIDING_TESTS / f"{chapter}.toml").write_text("\n".join(lines) + "\n")
 
 
 def enforcement_file(game: str) -> Path:
@@ -235,7 +244,7 @@ def word_table() -> str:
 
 def _by_evidence() -> str:
     """Return a sentence with the evidence for the enforced clauses."""
-    shown = Counter(witnesses()[clause]["shows"] for clause, word in words().items() if word == "enforced in play")
+    shown = Counter(deciding_tests()[clause]["shows"] for clause, word in words().items() if word == "enforced in play")
     read = Counter(how for clause, how in readings().items() if clause in uncited())
     return fill(
         f"Of the clauses that are enforced in play, the core cites {shown[REFUSED]} when it refuses a request or stops "

@@ -1,4 +1,4 @@
-"""Every binding clause is named by a test, and its status claims no more than its witness test shows."""
+"""Every binding clause is named by a test, and its status claims no more than its deciding test shows."""
 
 from __future__ import annotations
 
@@ -56,20 +56,20 @@ def test_the_list_of_waiting_clauses_only_shrinks() -> None:
 ANEW = "write it anew: python -m tools.clause_table --record"
 
 
-def test_every_witness_is_a_test_that_is_marked_with_its_clause() -> None:
+def test_every_deciding_test_exists_and_is_marked_with_its_clause() -> None:
     gone = [
-        (clause, witness["test"])
-        for clause, witness in clause_evidence.witnesses().items()
-        if witness["test"] not in clause_table.cases().get(clause, ())
+        (clause, each["test"])
+        for clause, each in clause_evidence.deciding_tests().items()
+        if each["test"] not in clause_table.cases().get(clause, ())
     ]
     assert gone == [], ANEW
 
 
-def test_every_named_clause_has_a_witness() -> None:
-    assert sorted(clause_table.named().keys() - clause_evidence.witnesses().keys()) == [], ANEW
+def test_every_named_clause_has_a_deciding_test() -> None:
+    assert sorted(clause_table.named().keys() - clause_evidence.deciding_tests().keys()) == [], ANEW
 
 
-def test_the_shipped_clause_words_follow_from_the_witnesses() -> None:
+def test_the_shipped_clause_words_follow_from_the_deciding_tests() -> None:
     for game in rulebook.GAMES:
         assert clause_table.enforcement_file(game).read_text() == clause_table.enforcement_text(game), ANEW
         for clause in rulebook.clauses(game):
@@ -156,10 +156,10 @@ def test_what_the_core_does_without_a_citation_is_driven(seen: clause_evidence.C
     assert seen.shows("575.5(g)(1)(iii)") == clause_evidence.DRIVEN
 
 
-def test_a_witness_that_shows_less_than_is_claimed_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deciding_test_that_shows_less_than_is_claimed_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(clause_evidence.RECORD, raising=False)
     claims = {"575.3(a)": {"test": "this", "shows": clause_evidence.ASKED}}
-    monkeypatch.setattr(clause_evidence, "witnesses", lambda: claims)
+    monkeypatch.setattr(clause_evidence, "deciding_tests", lambda: claims)
     assert clause_evidence.end(clause_evidence.begin(), "another", ["575.3(a)"]) is None
     short = clause_evidence.end(clause_evidence.begin(), "this", ["575.3(a)"])
     assert short is not None
@@ -168,10 +168,10 @@ def test_a_witness_that_shows_less_than_is_claimed_fails(monkeypatch: pytest.Mon
     assert clause_evidence.end(clause_evidence.begin(), "this", ["575.3(a)"]) is None
 
 
-def test_the_witness_is_the_test_that_shows_most(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_deciding_test_is_the_test_that_shows_most(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[str] = []
-    monkeypatch.setattr(type(clause_evidence.WITNESSES), "write_text", lambda _, text: written.append(text))
-    clause_table.write_witnesses([
+    monkeypatch.setattr(type(clause_evidence.DECIDING_TESTS), "write_text", lambda _, text: written.append(text))
+    clause_table.write_deciding_tests([
         {"test": "a", "shown": {"575.3(a)": clause_evidence.ASKED}},
         {"test": "b", "shown": {"575.3(a)": clause_evidence.REFUSED}},
         {"test": "c", "shown": {"575.3(a)": clause_evidence.REFUSED, "575.3(b)": clause_evidence.COMPUTED}},

@@ -1,6 +1,6 @@
 """Records what a marked test shows about its clauses: the live core refuses, asks a person, runs, or does not run.
 
-`tests/clause_witnesses` names one test for each clause and what it shows. The test fails if it shows less, so the
+`tests/deciding_tests` names one test for each clause and what it shows. The test fails if it shows less, so the
 clause table claims no more than the tests show.
 """
 
@@ -21,7 +21,7 @@ from table_controller.table.decisions import HoldOpened, Prompt, RequestRefused
 if TYPE_CHECKING:
     from table_controller.table.decisions import Decision, DenialReason
 
-WITNESSES: Final = Path(tests.__file__).resolve().parent / "clause_witnesses"
+DECIDING_TESTS: Final = Path(tests.__file__).resolve().parent / "deciding_tests"
 # The environment variable that names the file to which every marked test appends what it showed.
 RECORD: Final = "PITBOX_CLAUSE_RECORD"
 # What a test can show about one of its clauses, the strongest first.
@@ -119,19 +119,19 @@ def end(evidence: ClauseEvidence, test: str, clauses: list[str]) -> str | None:
             file.write(json.dumps({"test": test, "shown": shown}) + "\n")
         return None
     for clause, what in shown.items():
-        claimed = witnesses().get(clause, {})
+        claimed = deciding_tests().get(clause, {})
         if claimed.get("test") == test and SHOWN.index(what) > SHOWN.index(claimed["shows"]):
             return (
-                f"{clause}: tests/clause_witnesses claims {claimed['shows']!r} of this test; it shows {what!r}."
+                f"{clause}: tests/deciding_tests claims {claimed['shows']!r} of this test; it shows {what!r}."
                 " Repair the test or the core, or write the claims again: python -m tools.clause_table --record"
             )
     return None
 
 
 @cache
-def witnesses() -> dict[str, dict[str, str]]:
-    """Return for each clause its witness (`test`) and what that test shows (`shows`)."""
+def deciding_tests() -> dict[str, dict[str, str]]:
+    """Return for each clause its deciding test (`test`) and what that test shows (`shows`)."""
     by_clause: dict[str, dict[str, str]] = {}
-    for path in sorted(WITNESSES.glob("*.toml")):
+    for path in sorted(DECIDING_TESTS.glob("*.toml")):
         by_clause |= tomllib.loads(path.read_text())
     return by_clause
