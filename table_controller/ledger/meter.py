@@ -20,7 +20,8 @@ from table_controller.ledger.money import (
     format_dollars,
 )
 from table_controller.rulebook.settlement.dealt_round import Seat
-from table_controller.rulebook.settlement.terms import SettlementTerms, line_result
+from table_controller.rulebook.settlement.payments import paid_cents
+from table_controller.rulebook.settlement.terms import SettlementTerms, by_line
 
 if TYPE_CHECKING:
     from table_controller.ledger.money import MoneyBook, MoneyEntry
@@ -109,11 +110,11 @@ def _awards(terms: SettlementTerms, wager: str, table: Paytable) -> tuple[Award,
     one_bet = Seat(number=1, wagers={wager: table.unit_cents})
     awards = []
     for line in table.lines:
-        result = line_result(terms, one_bet, wager, line, (), ())
+        verdict = by_line(terms, one_bet, wager, line, (), ())
         awards.append(
             Award(
-                hand=line.hand, label=line.label, fixed=result.paid_cents * CENT, percent=result.meter_percent,
-                stake=result.back_cents * CENT, envy=(line.envy_cents or 0) * CENT,
+                hand=line.hand, label=line.label, fixed=paid_cents(verdict, table.unit_cents) * CENT, percent=verdict.meter_percent,
+                stake=table.unit_cents * CENT if verdict.back else 0, envy=(line.envy_cents or 0) * CENT,
             )
         )  # fmt: skip
     return tuple(awards)

@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 
     from table_controller.rulebook.cards import Card
     from table_controller.rulebook.hands.house_way import HouseWay
-    from table_controller.rulebook.settlement.dealt_round import DealtRound, HandSetting, Seat, SetHand, WagerResult
+    from table_controller.rulebook.settlement.dealt_round import (
+        DealtRound,
+        HandSetting,
+        Need,
+        Seat,
+        SetHand,
+        WagerVerdict,
+    )
     from table_controller.rulebook.settlement.terms import SettlementTerms
 
 T = TypeVar("T")
@@ -29,21 +36,29 @@ def _no_features(_: Sequence[Card]) -> tuple[str, ...]:
     return ()
 
 
+def _no_envy(_terms: SettlementTerms, _played: DealtRound, _seats: Sequence[Seat]) -> Iterator[WagerVerdict]:
+    return iter(())
+
+
+def _no_needs(_terms: SettlementTerms, _played: DealtRound, _seat: Seat) -> Iterator[tuple[str, Need]]:
+    return iter(())
+
+
 def _never(_terms: SettlementTerms, _played: DealtRound, _seat: Seat) -> bool:
     return False
 
 
 class GameRules(NamedTuple):
-    """How a game's hands and wagers are judged. A game without split hands needs the first two only."""
+    """How a game's hands and wagers are judged. A game without split hands needs the first three only."""
 
-    # The results of the seats that play or gave up, in the order given.
-    settle: Callable[[SettlementTerms, DealtRound, list[Seat]], Iterator[WagerResult]]
+    # What the rules say of one wager of a seat that plays or gave up; everything that it needs is known.
+    settle_wager: Callable[[SettlementTerms, DealtRound, Seat, str], WagerVerdict]
+    # What a wager of a seat that plays or gave up depends on.
+    needs: Callable[[SettlementTerms, DealtRound, Seat, str], Sequence[Need]]
     # The best hand of some cards, in words.
     describe: Callable[[Sequence[Card]], str]
     # The features that a paytable may pay, in the paytables' words.
     features: Callable[[Sequence[Card]], tuple[str, ...]] = _no_features
-    # The wagers that depend on the player's cards alone.
-    alone: tuple[str, ...] = ()
     # The policies by which the dealer sets hands, the default first.
     house_ways: Mapping[str, HouseWay] = {}
     # The hands of a setting, with their ranks in words.
@@ -56,8 +71,14 @@ class GameRules(NamedTuple):
     seat_objection: Callable[[SettlementTerms, DealtRound, Seat], str | None] = _nothing
     # Whether the cards of a seat that gave up still matter.
     matters_after_giving_up: Callable[[SettlementTerms, DealtRound, Seat], bool] = _never
+    # The wagers that are collected from all who gave up before any hand is settled.
+    collected_first: tuple[str, ...] = ()
     # The wagers of a whole hand that are settled although the round is void.
-    settle_in_void_round: Callable[[SettlementTerms, DealtRound, Seat], Iterator[WagerResult]] | None = None
+    settled_in_void_round: tuple[str, ...] = ()
+    # The envy bonuses of the seats that play or gave up that are certain by what is known, in order.
+    envy: Callable[[SettlementTerms, DealtRound, Sequence[Seat]], Iterator[WagerVerdict]] = _no_envy
+    # What envy of the round depends on at a seat, with the wager whose column pays it.
+    envy_needs: Callable[[SettlementTerms, DealtRound, Seat], Iterator[tuple[str, Need]]] = _no_needs
 
 
 @cache

@@ -17,14 +17,19 @@ if TYPE_CHECKING:
     from table_controller.rulebook.submission import Submission
 
 
-def wager_objection(submission: Submission, wager: str, cents: int) -> str | None:
-    """Return why a wager of so many cents is not accepted at this table, with its clause; None if it is accepted."""
+def wager_objection(submission: Submission, wager: str, cents: int | None) -> str | None:
+    """Return why a wager of so many cents is not accepted at this table, with its clause; None if it is accepted.
+
+    `cents` None: the amount is not known, and nothing objects to it.
+    """
     rules = edition(submission.game)
     placed = rules.wager(wager)
     if placed is None:
         return f"{rules.title} has no wager {wager}"
     if wager not in submission.paytables:
         return f"the {placed.title} is not offered at this table ({placed.clause})"
+    if cents is None:
+        return None
     if cents < 1:
         return f"{wager} = {cents} cents is not a wager"
     unit = _unit_cents(rules, submission, wager) if placed.amount == "table_unit" else None

@@ -11,8 +11,9 @@ import pytest
 from firmware_bridge.errors import BadHand
 from table_controller import rulebook
 from table_controller.cli import USAGE, main
-from table_controller.rulebook.cards import format_cards
+from table_controller.rulebook.cards import format_cards, parse_cards
 from table_controller.rulebook.settlement.appraise_hand import AppraisalRequest, appraise_hand
+from tests.support.core.settled_rounds import terms
 
 ROYAL = "As Ks Qs Js Ts Kd Qd"
 
@@ -76,7 +77,7 @@ def test_an_amount_and_a_setting(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_wager_against_the_dealer(capsys: pytest.CaptureFixture[str]) -> None:
     words = ("688a", "As Ah 8d 6c 3s | Ad Jd", "--wager", "face_up_pai_gow_poker")
     assert "wins $5.00" in printed(capsys, *words, "--dealer", "Ks Kh 9d 7c 4s Qd Jc")
-    assert "needs the dealer's hand" in refused(capsys, *words)
+    assert "needs the dealer's hand: enter it (688a.11(c))" in refused(capsys, *words)
     wheel = ("575", "Ac 2c 3c 4s | 5s 5h | 2h", "--wager", "asia_poker", "--dealer", "Kh Qd Jh Th 3d 3s 2d")
     assert "wins" in printed(capsys, *wheel)
     assert "loses" in printed(capsys, *wheel, "--set", "wheel_lowest_straight=yes")
@@ -95,9 +96,16 @@ def test_a_wager_against_the_dealer(capsys: pytest.CaptureFixture[str]) -> None:
         (("688a", ROYAL, "--wager", "fortune", "--bet", "five"), "'five' is not an amount; write 5 or 2.50"),
         (("688a", ROYAL, "--wager", "fortune", "--set", "x"), "--set x: write NAME=VALUE"),
         (("688a", ROYAL, "--wager", "fortune", "--set", "x=y"), "settings: there is no x"),
-        (("687a", "9s 9h Jk 7s 4s", "--wager", "progressive"), "needs the replacement card (687a.11(f)(1))"),
+        (("687a", "9s 9h Jk 7s 4s", "--wager", "progressive"),
+         "needs the replacement card for the joker: enter it (687a.11(f)(1))"),
         (("687a", "9s 9h Jk 7s 4s", "--wager", "progressive", "--replacement", "9d 8d"), "2 replacement cards"),
         (("686a", "2s 3s 4s", "--wager", "ante"), "ask about over_23 or under_18"),
+        (("575", "As Ah Qs Qh Ts 6d 3c", "--wager", "asia_poker", "--dealer", "Ks Kh 9d 7c Qd Jc 8d"),
+         "the Asia Poker Wager needs the hands as the player set them (575.11(b)), such as As Ah 6d 3c | Qs Qh | Ts"),
+        (("680a", "Ks Kh 4s Kd 3s", "--wager", "ante", "--dealer", "9s 8h 3d 9h 2s"),
+         "needs the hands as the player set them (680a.11(b)(1)), such as "),
+        (("688a", "As Ah 8d 6c 3s Ad Jd", "--wager", "face_up_pai_gow_poker", "--dealer", "Ks Kh 9d 7c 4s Qd Jc"),
+         "needs the hands as the player set them (688a.11(b)), such as "),
         (("687a", "9s 9h | Jk 7s 4s"), "DJ Wild Stud Poker sets no hands"),
         (("688a",), "name a game and its cards"),
         ((), "name a game and its cards"),
@@ -160,6 +168,9 @@ def test_every_wager_of_every_game_can_be_asked_about(game: str) -> None:
     hands = {3: ("2s 3s 4s", None), 5: ("9s 9h 9d 7s 4s", "Ks Kh 8d 6c 3s"), 7: (ROYAL, "2s 2h 8d 6c 3s 9d Jc")}
     size = edition.hand.cards
     cards, dealer = hands.get(size) or (format_cards(range(size)), format_cards(range(size, 2 * size)))
+    if edition.hand.split:
+        setting = terms(game).set_by_house_way(parse_cards(cards))
+        cards = " | ".join(format_cards(hand) for hand in setting)
     for wager in edition.wagers:
         if (game, wager.name) == ("over_under", "ante"):
             continue

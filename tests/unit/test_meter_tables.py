@@ -177,12 +177,12 @@ def test_a_fully_wild_joker_wins_what_a_limited_one_does_not(table: str, joker_h
     cards = parse_cards("Kh Kc 9h 9c Jk 3h 6h") if joker_hand == "full_house" else parse_cards("Kh Qh 9h 7h Jk 3c 6d")
     at = terms("face_up_pai_gow", paytables={"progressive": table})
     unit = 500 if table.endswith("4") else 100
-    results = settle_by_hand(at, Seat(number=1, wagers={"progressive": unit}, cards=cards), "progressive")
-    assert results.paid_cents == pays * 100
+    verdict = settle_by_hand(at, Seat(number=1, wagers={"progressive": unit}, cards=cards), "progressive")
+    assert verdict.fixed_cents == pays * 100
     if pays:
         rules = rules_of(table)
-        line = next(award for award in rules.awards if award.label == results.line)
-        assert (line.fixed, line.stake) == (pays * DOLLAR, results.back_cents * CENT)
+        line = next(award for award in rules.awards if award.label == verdict.line)
+        assert (line.fixed, line.stake) == (pays * DOLLAR, unit * CENT if verdict.back else 0)
 
 
 # --- several hits -----------------------------------------------------------------------------------------------------

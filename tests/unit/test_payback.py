@@ -28,7 +28,7 @@ from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.payback import figures, hand_classes, hand_counts, published, study
 from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat
 from table_controller.rulebook.settlement.round_settlement import settle
-from tests.support.core.settled_rounds import terms
+from tests.support.core.settled_rounds import advised, terms
 from tools.studies import hand_figures
 
 DATA = json.loads(hand_figures.DATA.read_text("utf-8"))
@@ -138,10 +138,8 @@ def test_saigons_chances_add_up_and_agree_with_rounds(seed: int) -> None:
     seen: Counter[str] = Counter()
     for _ in range(rounds):
         cards = rng.sample(range(53), 10)
-        dealt_round = DealtRound(
-            seats=(Seat(number=1, cards=tuple(cards[:5]), wagers={"ante": 200}),), dealer=tuple(cards[5:])
-        )
-        (result,) = settle(at, dealt_round)
+        seat = advised(at, Seat(number=1, cards=tuple(cards[:5]), wagers={"ante": 200}))  # the strategy that is studied
+        (result,) = settle(at, DealtRound(seats=(seat,), dealer=tuple(cards[5:])))
         seen["wins_half" if result.paid_cents == 100 else result.outcome] += 1
     for name, chance in chances._asdict().items():
         spread = 5 * sqrt(float(chance * (1 - chance)) / rounds)
@@ -199,7 +197,7 @@ def test_settled_rounds_return_what_was_counted(game: str, wager: str, assuming:
     returns = []
     for _ in range(rounds):
         cards = rng.sample(range(53), 2 * size)
-        seat = Seat(number=1, cards=tuple(cards[:size]), wagers=needed)
+        seat = advised(at, Seat(number=1, cards=tuple(cards[:size]), wagers=needed))
         results = settle(at, DealtRound(seats=(seat,), dealer=tuple(cards[size:])))
         (result,) = (each for each in results if each.wager == wager)
         returns.append((result.back_cents + result.paid_cents) / 200)

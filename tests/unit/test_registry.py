@@ -78,7 +78,8 @@ def test_duties_that_fit_no_dealing_method_are_refused(
 def test_every_game_has_its_code(game: str) -> None:
     rules = game_rules.game_rules(game)
     assert isinstance(rules, GameRules)
-    assert set(rules.alone) <= {wager.name for wager in loader.edition(game).wagers}
+    wagers = {wager.name for wager in loader.edition(game).wagers}
+    assert {*rules.collected_first, *rules.settled_in_void_round} <= wagers
     assert all(isinstance(study, Study) for study in studies_of(game))
 
 

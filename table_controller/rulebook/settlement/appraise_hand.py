@@ -16,7 +16,9 @@ from table_controller.rulebook.hands.house_way import AS_PRINTED
 from table_controller.rulebook.loader import edition
 from table_controller.rulebook.registry import GAMES
 from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, SetHand, WagerResult
-from table_controller.rulebook.settlement.round_settlement import settle
+from table_controller.rulebook.settlement.known import missing_of
+from table_controller.rulebook.settlement.payments import payments
+from table_controller.rulebook.settlement.round_settlement import settle_seat
 from table_controller.rulebook.settlement.terms import SettlementTerms
 from table_controller.rulebook.submission import check_submission
 from table_controller.rulebook.texts import paytables
@@ -104,7 +106,7 @@ def _results(
     wager = next((each for each in game.wagers if each.name == ask.wager), None)
     if wager is None:
         raise BadHand(f"{game.title} has no wager {ask.wager}; it has {', '.join(each.name for each in game.wagers)}")
-    dealer = _dealer(ask, game, wager, cards)
+    dealer = _dealer(ask, game)
     replacement = notation.parse_cards(ask.replacement or "")
     if len(replacement) > 1:
         raise BadHand(f"{len(replacement)} replacement cards; only one is used")
@@ -119,20 +121,29 @@ def _results(
         at = _terms(game, wager, table, {**assumed, **ask.settings})
         seat = Seat(number=1, cards=cards, setting=setting, wagers=_wagers(ask, game, wager, table))
         played = DealtRound(seats=(seat,), dealer=dealer, replacement=replacement[0] if replacement else None)
-        results += [result for result in settle(at, played) if result.wager == wager.name and result.envy_of is None]
+        _refuse_unknown(at, played, seat, wager)
+        verdicts = [verdict for verdict in settle_seat(at, played, seat) if verdict.wager == wager.name]
+        results += [result for result in payments(at, played, verdicts) if result is not None]
     return tuple(results), tuple(f"{name} = {value}" for name, value in assumed.items())
 
 
-def _dealer(ask: AppraisalRequest, game: Edition, wager: Wager, cards: tuple[Card, ...]) -> tuple[Card, ...]:
-    """Return the dealer's cards; any remaining ones where the wager does not need them."""
-    if not game.hand.dealer_hand:
+def _dealer(ask: AppraisalRequest, game: Edition) -> tuple[Card, ...]:
+    if not game.hand.dealer_hand or ask.dealer is None:
         return ()
-    if ask.dealer is not None:
-        return notation.parse_hand(ask.dealer, game.hand.cards, jokers=game.cards.jokers)
-    if wager.name not in game_rules(game.game).alone:
-        raise BadHand(f"the {wager.title} needs the dealer's hand: enter it")
-    taken = {*cards, *notation.parse_cards(ask.replacement or "")}
-    return tuple([card for card in range(notation.JOKER) if card not in taken][: game.hand.cards])
+    return notation.parse_hand(ask.dealer, game.hand.cards, jokers=game.cards.jokers)
+
+
+def _refuse_unknown(at: SettlementTerms, played: DealtRound, seat: Seat, wager: Wager) -> None:
+    """Raise BadHand if the wager depends on something that was not entered, with an example of a setting."""
+    for _, what, clause in missing_of(at, played, seat, wager.name):
+        needs = f"the {wager.title} needs"
+        if what == "dealer":
+            raise BadHand(f"{needs} the dealer's hand: enter it ({clause})")
+        if what == "setting":
+            hands = " | ".join(notation.format_cards(hand) for hand in at.set_by_house_way(seat.cards))
+            raise BadHand(f"{needs} the hands as the player set them ({clause}), such as {hands}")
+        if what == "replacement":
+            raise BadHand(f"{needs} the replacement card for the joker: enter it ({clause})")
 
 
 def _tables(ask: AppraisalRequest, game: Edition, wager: Wager) -> list[Paytable]:

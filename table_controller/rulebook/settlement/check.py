@@ -8,6 +8,7 @@ from firmware_bridge.errors import BadHand
 from table_controller.rulebook.cards import JOKER, NOTATION, excess_cards
 from table_controller.rulebook.duties import duty_clauses
 from table_controller.rulebook.game_rules import game_rules
+from table_controller.rulebook.settlement.known import missing
 from table_controller.rulebook.wager_limits import wager_objection
 
 if TYPE_CHECKING:
@@ -18,21 +19,25 @@ if TYPE_CHECKING:
     from table_controller.rulebook.settlement.terms import SettlementTerms
 
 
-def check(terms: SettlementTerms, played: DealtRound, *, void: bool = False, settles: bool = True) -> None:
+def check(
+    terms: SettlementTerms, played: DealtRound, *, void: bool = False, settles: bool = True, partial: bool = False
+) -> None:
     """Raise BadHand with every error; in a void round hands may be incomplete and decisions missing.
 
     `settles`: whether wagers are settled by the cards, which is rare in a void round.
+    `partial`: whether cards, settings and amounts may be unknown; what is known must be possible all the same.
     """
     rules = game_rules(terms.edition.game)
     problems = [*_seats(terms, played)]
     for seat in played.seats:
         where = f"seat {seat.number}"
-        problems += [f"{where}: {each}" for each in _wagers(terms, seat)]
+        problems += [f"{where}: {each}" for each in _wagers(terms, seat, partial=partial)]
         problems += [] if void else [f"{where}: {each}" for each in _decision(terms, seat)]
-        problems += [f"{where}: {each}" for each in _hand(terms, played, seat, void=void)]
-        objection = rules.seat_objection(terms, played, seat) if settles else None
+        problems += [f"{where}: {each}" for each in _hand(terms, played, seat, void=void, partial=partial)]
+        problems += [] if void or partial else [f"{where}: {each}" for each in _not_set(terms, played, seat)]
+        objection = rules.seat_objection(terms, played, seat) if settles and not partial else None
         problems += [f"{where}: {objection}"] if objection else []
-    problems += [*_dealer(terms, played, void=void)]
+    problems += [*_dealer(terms, played, void=void, partial=partial)]
     problems += [*_cards(terms, played)]
     if problems:
         raise BadHand("; ".join(problems))
@@ -50,13 +55,15 @@ def _seats(terms: SettlementTerms, played: DealtRound) -> Iterator[str]:
 # --- wagers and decisions ---------------------------------------------------------------------------------------------
 
 
-def _wagers(terms: SettlementTerms, seat: Seat) -> Iterator[str]:
+def _wagers(terms: SettlementTerms, seat: Seat, *, partial: bool) -> Iterator[str]:
     edition = terms.edition
     for name, cents in seat.wagers.items():
         wager, objection = edition.wager(name), wager_objection(terms.submission, name, cents)
         if objection is not None:
             yield objection
-        elif wager is not None:
+        elif wager is None or cents is None:
+            yield from () if partial or wager is None else (f"no amount of the {wager.title}",)
+        else:
             yield from _amount(terms, seat, wager, cents)
     for wager in edition.wagers:
         if wager.required and wager.name not in seat.wagers:
@@ -66,7 +73,8 @@ def _wagers(terms: SettlementTerms, seat: Seat) -> Iterator[str]:
 def _amount(terms: SettlementTerms, seat: Seat, wager: Wager, cents: int) -> Iterator[str]:
     """Check wagers whose amount follows from the Ante, and wagers that odds cannot pay in whole cents."""
     table, ante = terms.table(wager.name), seat.wagers.get("ante", 0)
-    expected = {"equal_to_ante": ante, "twice_ante": 2 * ante}.get(wager.amount)
+    double = None if ante is None else 2 * ante
+    expected = {"equal_to_ante": ante, "twice_ante": double}.get(wager.amount)
     if wager.amount == "submission" and terms.setting("blind_amount") == "equal_to_ante":
         expected = ante
     if expected is not None and cents != expected:
@@ -113,12 +121,12 @@ def _may_be_abandoned(terms: SettlementTerms) -> bool:
 # --- cards ------------------------------------------------------------------------------------------------------------
 
 
-def _hand(terms: SettlementTerms, played: DealtRound, seat: Seat, *, void: bool) -> Iterator[str]:
+def _hand(terms: SettlementTerms, played: DealtRound, seat: Seat, *, void: bool, partial: bool) -> Iterator[str]:
     size, number = terms.edition.hand.cards, len(seat.cards)
     if void or seat.fate in ("void", "abandoned"):
         if number > size:
             yield f"{number} cards; a hand has {size}"
-    elif number != size and (number or _is_looked_at(terms, played, seat)):
+    elif number != size and (number or (not partial and _is_looked_at(terms, played, seat))):
         yield f"{number} card{'s' * (number != 1)}; a hand has {size}"
     if seat.setting is not None:
         yield from _setting(terms, seat.setting, seat.cards)
@@ -139,10 +147,19 @@ def _setting(terms: SettlementTerms, hands: HandSetting, cards: Sequence[int]) -
         yield objection
 
 
-def _dealer(terms: SettlementTerms, played: DealtRound, *, void: bool) -> Iterator[str]:
+def _not_set(terms: SettlementTerms, played: DealtRound, seat: Seat) -> Iterator[str]:
+    """Object to a wager that depends on how the player set the hands, where that is not known: nobody assumes it."""
+    for lack in missing(terms, played, seat):
+        if lack.what == "setting":
+            wager = terms.edition.wager(lack.wager)
+            assert wager is not None
+            yield f"the {wager.title} needs the hands as the player set them ({lack.clause})"
+
+
+def _dealer(terms: SettlementTerms, played: DealtRound, *, void: bool, partial: bool) -> Iterator[str]:
     hand, number = terms.edition.hand, len(played.dealer)
     expected = hand.cards if hand.dealer_hand else 0
-    if number != expected and not (void and number < expected):
+    if number != expected and not (void and number < expected) and not (partial and number == 0):
         yield f"dealer: {number} cards; the hand has {expected}"
     if played.dealer_setting is not None:
         yield from (f"dealer: {each}" for each in _setting(terms, played.dealer_setting, played.dealer))

@@ -1,8 +1,10 @@
-"""Settles a whole round: `settle` for a round played to its end, `settle_void` for a void one."""
+"""Settles a whole round, or what can be settled of one seat by what is known now.
+
+`settle` a round played to its end, `settle_seat` one seat, `envy_due` the envy, `settle_void` a void round.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -10,13 +12,15 @@ import msgspec
 from table_controller.rulebook.duties import duty_clauses
 from table_controller.rulebook.game_rules import game_rules
 from table_controller.rulebook.settlement.check import check
-from table_controller.rulebook.settlement.terms import lost_result, returned_result
+from table_controller.rulebook.settlement.known import missing_of
+from table_controller.rulebook.settlement.payments import payments
+from table_controller.rulebook.settlement.terms import lost, returned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from table_controller.rulebook.lookup import Ruling
-    from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, WagerResult
+    from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, WagerResult, WagerVerdict
     from table_controller.rulebook.settlement.terms import SettlementTerms
 
 # Outcomes that void one hand by its player's choice.
@@ -24,32 +28,51 @@ _ALONE: Final = ("player_may_void", "player_option_dead_hand")
 
 
 def settle(terms: SettlementTerms, played: DealtRound) -> tuple[WagerResult, ...]:
-    """Settle a round that was played to its end; BadHand if the round is not possible."""
+    """Settle a round that was played to its end; BadHand if it is not possible, or if something is not known."""
     check(terms, played)
     seats = settlement_order(terms, played)
+    aside = [seat for seat in seats if seat.fate in ("void", "abandoned")]
     playing = [seat for seat in seats if seat.fate in ("plays", "gave_up")]
-    results = [*_set_aside(terms, seats), *game_rules(terms.edition.game).settle(terms, played, playing)]
-    return tuple(_within_limit(terms, played, results))
+    verdicts = [verdict for seat in aside for verdict in _seat(terms, played, seat)]
+    verdicts += [*_collected_first(terms, played), *_in_turn(terms, played, playing)]
+    verdicts += game_rules(terms.edition.game).envy(terms, played, playing)
+    return _in_cents(terms, played, verdicts)
+
+
+def settle_seat(terms: SettlementTerms, played: DealtRound, seat: Seat) -> tuple[WagerVerdict, ...]:
+    """Return what the rules say of the wagers of a seat that are decided by what is known now, in the text's order.
+
+    BadHand if what is known is not possible. `missing` tells what keeps the other wagers from being decided.
+    """
+    check(terms, played, partial=True)
+    return tuple(_seat(terms, played, seat))
+
+
+def envy_due(terms: SettlementTerms, played: DealtRound) -> tuple[WagerVerdict, ...]:
+    """Return the envy bonuses that are certain by what is known now; `missing_for_envy` tells what may add to them."""
+    check(terms, played, partial=True)
+    playing = [seat for seat in settlement_order(terms, played) if seat.fate in ("plays", "gave_up")]
+    return tuple(game_rules(terms.edition.game).envy(terms, played, playing))
 
 
 def settle_void(terms: SettlementTerms, played: DealtRound, ruling: Ruling) -> tuple[WagerResult, ...]:
     """Return every wager of a void round, also progressive bets in the tray, except those still settled."""
     settles = "settle_optional_wagers" in ruling.outcomes
-    settle_hand = game_rules(terms.edition.game).settle_in_void_round
+    alone = game_rules(terms.edition.game).settled_in_void_round
+    assert alone or not settles, f"{terms.edition.game} does not say what is settled in a void round"
     check(terms, played, void=True, settles=settles)
-    results = []
+    verdicts = []
     for seat in settlement_order(terms, played):
         # All hands are void, even folded ones: optional wagers are settled on the cards alone.
         whole = msgspec.structs.replace(seat, fate="plays")
-        settled = set()
-        if settles and len(seat.cards) == terms.edition.hand.cards:  # an incomplete hand settles nothing (W19)
-            assert settle_hand is not None, f"{terms.edition.game} does not say what is settled in a void round"
-            for result in settle_hand(terms, played, whole):
-                results.append(msgspec.structs.replace(result, clauses=(*ruling.clauses, *result.clauses)))
-                settled.add(result.wager)
+        complete = len(seat.cards) == terms.edition.hand.cards  # an incomplete hand settles nothing (W19)
+        settled = [wager for wager in alone if wager in seat.wagers] if settles and complete else []
+        for wager in settled:
+            verdict = game_rules(terms.edition.game).settle_wager(terms, played, whole, wager)
+            verdicts.append(msgspec.structs.replace(verdict, clauses=(*ruling.clauses, *verdict.clauses)))
         unsettled = [wager for wager in seat.wagers if wager not in settled]
-        results += [returned_result(seat, wager, ruling.clauses, void=True, see=ruling.see) for wager in unsettled]
-    return tuple(results)
+        verdicts += [returned(seat, wager, ruling.clauses, void=True, see=ruling.see) for wager in unsettled]
+    return _in_cents(terms, played, verdicts)
 
 
 def settlement_order(terms: SettlementTerms, played: DealtRound) -> list[Seat]:
@@ -60,37 +83,50 @@ def settlement_order(terms: SettlementTerms, played: DealtRound) -> list[Seat]:
     return sorted(played.seats, key=lambda seat: seat.number, reverse=not far_left)
 
 
-def _set_aside(terms: SettlementTerms, seats: list[Seat]) -> Iterator[WagerResult]:
-    """Settle hands that are out of the round: void, dead, or left by their player."""
-    abandoned = duty_clauses(terms.edition.game, "abandoned")
+def _collected_first(terms: SettlementTerms, played: DealtRound) -> Iterator[WagerVerdict]:
+    """Yield what is collected from players who gave up before any hand is settled, from the far left clockwise."""
+    first = game_rules(terms.edition.game).collected_first
+    for seat in sorted(played.seats, key=lambda seat: seat.number):
+        if seat.fate == "gave_up":
+            yield from (verdict for verdict in _seat(terms, played, seat) if verdict.wager in first)
+
+
+def _in_turn(terms: SettlementTerms, played: DealtRound, seats: Sequence[Seat]) -> Iterator[WagerVerdict]:
+    """Yield the other verdicts, one player after the other."""
+    first = game_rules(terms.edition.game).collected_first
     for seat in seats:
-        if seat.fate == "abandoned":
-            for wager in seat.wagers:
-                yield lost_result(seat, wager, abandoned)
-        elif seat.fate == "void":
-            row = next(row for row in terms.edition.irregularities if set(_ALONE) & set(row.outcomes))
-            only_ante = terms.submission.settings.get("dead_hand_returns") == "ante"
-            for wager in seat.wagers:
-                goes_back = wager == "ante" or not only_ante
-                yield (returned_result(seat, wager, row.clauses, void=True, see=row.see) if goes_back
-                       else lost_result(seat, wager, row.clauses, see=row.see))  # fmt: skip
+        for verdict in _seat(terms, played, seat):
+            if seat.fate == "plays" or verdict.wager not in first:
+                yield verdict
 
 
-def _within_limit(terms: SettlementTerms, played: DealtRound, results: list[WagerResult]) -> Iterator[WagerResult]:
-    """Cut payments to the table's payout limit, in the order of settlement; returned wagers do not count."""
-    rule, most = terms.edition.payout_limit, terms.submission.payout_limit_cents
-    if rule is None or most is None:
-        yield from results
+def _seat(terms: SettlementTerms, played: DealtRound, seat: Seat) -> Iterator[WagerVerdict]:
+    """Yield what is decided of a seat."""
+    if seat.fate in ("void", "abandoned"):
+        yield from _set_aside(terms, seat)
         return
-    owners = {seat.number: seat.owner for seat in played.seats}
-    paid: Counter[object] = Counter()
-    for result in results:
-        to = result.seat if rule.scope == "player_hand" else owners[result.seat]
-        pays = min(result.paid_cents, most - paid[to])
-        paid[to] += pays
-        if pays == result.paid_cents:
-            yield result
-        else:
-            yield msgspec.structs.replace(
-                result, paid_cents=pays, cut_cents=result.paid_cents - pays, clauses=(*result.clauses, rule.clause)
-            )
+    settle_wager = game_rules(terms.edition.game).settle_wager
+    for wager in terms.edition.wagers:
+        if wager.name in seat.wagers and not missing_of(terms, played, seat, wager.name):
+            yield settle_wager(terms, played, seat, wager.name)
+
+
+def _set_aside(terms: SettlementTerms, seat: Seat) -> Iterator[WagerVerdict]:
+    """Yield the verdicts on a hand that is out of the round: void, dead, or left by its player."""
+    if seat.fate == "abandoned":
+        for wager in seat.wagers:
+            yield lost(seat, wager, duty_clauses(terms.edition.game, "abandoned"))
+        return
+    row = next(row for row in terms.edition.irregularities if set(_ALONE) & set(row.outcomes))
+    only_ante = terms.submission.settings.get("dead_hand_returns") == "ante"
+    for wager in seat.wagers:
+        goes_back = wager == "ante" or not only_ante
+        yield (returned(seat, wager, row.clauses, void=True, see=row.see) if goes_back
+               else lost(seat, wager, row.clauses, see=row.see))  # fmt: skip
+
+
+def _in_cents(terms: SettlementTerms, played: DealtRound, verdicts: Sequence[WagerVerdict]) -> tuple[WagerResult, ...]:
+    """Return all results; `check` has made sure that every amount is known."""
+    results = [result for result in payments(terms, played, verdicts) if result is not None]
+    assert len(results) == len(verdicts)
+    return tuple(results)

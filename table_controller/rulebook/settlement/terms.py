@@ -1,4 +1,4 @@
-"""The terms of settlement: edition, Rules Submission, selected paytables, and how a line pays."""
+"""The terms of settlement: edition, Rules Submission, selected paytables, and what a line says of a wager."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 from table_controller.rulebook.game_rules import game_rules
 from table_controller.rulebook.hands import hand_features
-from table_controller.rulebook.settlement.dealt_round import WagerResult
+from table_controller.rulebook.settlement.dealt_round import WagerVerdict
 from table_controller.rulebook.texts import paytables
 
 if TYPE_CHECKING:
@@ -21,13 +21,6 @@ if TYPE_CHECKING:
 
 # Which columns a line may have; most have one.
 _ONE_PAY: Final = "pay"
-
-
-def pay_at_odds(cents: int, odds: tuple[int, int]) -> int:
-    """Return a wager's pay at odds of n to m. It is exact: wagers that whole cents cannot pay are refused before."""
-    won, remainder = divmod(cents * odds[0], odds[1])
-    assert remainder == 0, f"{cents} cents at {odds[0]} to {odds[1]}"
-    return won
 
 
 class SettlementTerms:
@@ -53,7 +46,7 @@ class SettlementTerms:
         return self.submission.settings[name]
 
     def set_by_house_way(self, cards: Sequence[int]) -> HandSetting:
-        """Return the hands as the dealer must set them, or would advise a player to."""
+        """Return the hands as the dealer must set them, or advises a player to who asks; never what a player did."""
         assert self.submission.house_way is not None
         policy = game_rules(self.edition.game).house_ways[self.submission.house_way]
         return policy.set_hands(cards, self.submission.house_way_ranks)
@@ -82,27 +75,24 @@ def line_pay(line: PaytableLine, column: str = _ONE_PAY) -> Pay:
     return pay
 
 
-def lost_result(seat: Seat, wager: str, clauses: Sequence[str], hand: str = "", see: Sequence[str] = ()) -> WagerResult:
-    """Return the result of a wager that is collected."""
-    cents = seat.wagers[wager]
-    return WagerResult(
-        seat=seat.number, wager=wager, outcome="loses", wager_cents=cents, back_cents=0,
-        hand=hand, clauses=tuple(clauses), see=tuple(see),
-    )  # fmt: skip
+def lost(seat: Seat, wager: str, clauses: Sequence[str], hand: str = "", see: Sequence[str] = ()) -> WagerVerdict:
+    """Return the verdict on a wager that is collected."""
+    return WagerVerdict(
+        seat=seat.number, wager=wager, outcome="loses", back=False, hand=hand, clauses=tuple(clauses), see=tuple(see)
+    )
 
 
-def returned_result(
+def returned(
     seat: Seat, wager: str, clauses: Sequence[str], hand: str = "", *, void: bool = False, see: Sequence[str] = ()
-) -> WagerResult:
-    """Return the result of a wager that is returned without pay."""
-    cents = seat.wagers[wager]
-    return WagerResult(
-        seat=seat.number, wager=wager, outcome="returned" if void else "pushes", wager_cents=cents, back_cents=cents,
+) -> WagerVerdict:
+    """Return the verdict on a wager that is returned without pay."""
+    return WagerVerdict(
+        seat=seat.number, wager=wager, outcome="returned" if void else "pushes", back=True,
         hand=hand, clauses=tuple(clauses), see=tuple(see),
     )  # fmt: skip
 
 
-def line_result(
+def by_line(
     terms: SettlementTerms,
     seat: Seat,
     wager: str,
@@ -112,32 +102,29 @@ def line_result(
     hand: str = "",
     column: str = _ONE_PAY,
     see: Sequence[str] = (),
-) -> WagerResult:
-    """Return the result of a wager that its paytable line pays, or that is collected where no line fits."""
-    table, cents = terms.table(wager), seat.wagers[wager]
+) -> WagerVerdict:
+    """Return the verdict on a wager that its paytable line pays, or that is collected where no line fits."""
+    table = terms.table(wager)
     if line is None:
-        return msgspec.structs.replace(lost_result(seat, wager, else_lost, hand, see), table=table.id)
+        return msgspec.structs.replace(lost(seat, wager, else_lost, hand, see), table=table.id)
     pay = line_pay(line, column)
     see = tuple(dict.fromkeys((*see, *table.see)))
     if pay.push:
-        return msgspec.structs.replace(
-            returned_result(seat, wager, won, hand, see=see), table=table.id, line=line.label
-        )
-    paid = pay_at_odds(cents, pay.odds) if pay.odds else pay.fixed_cents or 0
-    return WagerResult(
-        seat=seat.number, wager=wager, outcome="wins", wager_cents=cents,
-        back_cents=cents if terms.returns_stake(wager) else 0, paid_cents=paid, meter_percent=pay.meter_percent or 0,
+        return msgspec.structs.replace(returned(seat, wager, won, hand, see=see), table=table.id, line=line.label)
+    return WagerVerdict(
+        seat=seat.number, wager=wager, outcome="wins", back=terms.returns_stake(wager),
+        odds=pay.odds, fixed_cents=pay.fixed_cents or 0, meter_percent=pay.meter_percent or 0,
         hand=hand, table=table.id, line=line.label, clauses=tuple(won), see=see,
     )  # fmt: skip
 
 
-def envy_result(
+def envy_bonus(
     terms: SettlementTerms, seat: Seat, wager: str, of: Seat, line: PaytableLine, clauses: Sequence[str], hand: str
-) -> WagerResult:
-    """Return the result of an envy bonus: a fixed amount for another player's hand."""
+) -> WagerVerdict:
+    """Return the verdict on an envy bonus: a fixed amount for another player's hand."""
     table = terms.table(wager)
     assert line.envy_cents is not None
-    return WagerResult(
-        seat=seat.number, wager=wager, outcome="wins", wager_cents=0, back_cents=0, paid_cents=line.envy_cents,
+    return WagerVerdict(
+        seat=seat.number, wager=wager, outcome="wins", back=False, fixed_cents=line.envy_cents,
         envy_of=of.number, hand=hand, table=table.id, line=line.label, clauses=tuple(clauses), see=table.see,
     )  # fmt: skip

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from table_controller import rulebook
 from table_controller.rulebook.cards import parse_cards
 from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, WagerResult
@@ -50,13 +52,23 @@ def seat(number: int, cards: str, **wagers: int) -> Seat:
     return Seat(number=number, cards=tuple(card for hand in hands for card in hand), setting=setting, wagers=wagers)
 
 
+def advised(at: SettlementTerms, player: Seat) -> Seat:
+    """The seat with its hands set by the house way, as a player does who asked for it (575.11(a)(1), 688a.11(a)(1))."""
+    hand = at.edition.hand
+    sets = hand.split and player.setting is None and len(player.cards) == hand.cards
+    return msgspec.structs.replace(player, setting=at.set_by_house_way(player.cards)) if sets else player
+
+
 def settle_round(at: SettlementTerms, *seats: Seat, dealer: str = "", replacement: str = "") -> tuple[WagerResult, ...]:
-    """Settle a round; a dealer's hands separated by | are his setting."""
+    """Settle a round; a dealer's hands separated by | are his setting.
+
+    A player whose hands are not separated asked for the house way, and set the hands as advised.
+    """
     hands = tuple(parse_cards(hand) for hand in dealer.split("|"))
     return settle(
         at,
         DealtRound(
-            seats=seats,
+            seats=tuple(advised(at, each) for each in seats),
             dealer=tuple(card for hand in hands for card in hand),
             dealer_setting=hands if len(hands) > 1 else None,
             replacement=parse_cards(replacement)[0] if replacement else None,

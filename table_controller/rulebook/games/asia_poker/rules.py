@@ -8,7 +8,7 @@ from table_controller.rulebook.cards import format_cards
 from table_controller.rulebook.game_rules import GameRules
 from table_controller.rulebook.games.asia_poker import hands
 from table_controller.rulebook.games.asia_poker.house_way import RANKS_4_2_1, standard_4_2_1
-from table_controller.rulebook.games.asia_poker.settlement import settle
+from table_controller.rulebook.games.asia_poker.settlement import needs, settle_wager
 from table_controller.rulebook.hands import hand_features, poker5
 from table_controller.rulebook.hands.house_way import HouseWay
 from table_controller.rulebook.hands.ranking import describe
@@ -38,10 +38,10 @@ def _foul_clause(setting: HandSetting) -> str | None:
 
 
 RULES: Final = GameRules(
-    settle=settle,
+    settle_wager=settle_wager,
+    needs=needs,
     describe=_describe,
     features=_features,
-    alone=("bonus",),
     house_ways={"standard_4_2_1": HouseWay(standard_4_2_1, RANKS_4_2_1)},
     show_setting=_show_setting,
     foul_clause=_foul_clause,

@@ -5,52 +5,55 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from table_controller.rulebook.games.asia_poker import hands as asia
-from table_controller.rulebook.hands import hand_features
+from table_controller.rulebook.hands import hand_features, poker5
 from table_controller.rulebook.hands.ranking import describe
-from table_controller.rulebook.settlement.terms import first_line, line_result, lost_result
+from table_controller.rulebook.settlement.dealt_round import Need
+from table_controller.rulebook.settlement.terms import by_line, first_line, lost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from table_controller.rulebook.settlement.dealt_round import DealtRound, HandSetting, Seat, WagerResult
+    from table_controller.rulebook.settlement.dealt_round import DealtRound, HandSetting, Seat, WagerVerdict
     from table_controller.rulebook.settlement.terms import SettlementTerms
     from table_controller.rulebook.texts import PaytableLine
 
 _MAIN = "asia_poker"
+_CARDS = Need("cards", "575.11(e)")
+_SETTING = Need("setting", "575.11(b)")
+_DEALER = Need("dealer", "575.11(c)")
 
 
-def settle(terms: SettlementTerms, played: DealtRound, seats: list[Seat]) -> Iterator[WagerResult]:
-    """Settle the seats in the order given."""
-    chosen = terms.submission
+def needs(_terms: SettlementTerms, _played: DealtRound, seat: Seat, wager: str) -> tuple[Need, ...]:
+    """Return what a wager depends on; a surrendered one is lost whatever the cards are."""
+    if wager == "bonus":
+        return (_CARDS,)
+    return () if seat.fate == "gave_up" else (_CARDS, _SETTING, _DEALER)
+
+
+def settle_wager(terms: SettlementTerms, played: DealtRound, seat: Seat, wager: str) -> WagerVerdict:
+    """Settle one wager."""
+    if wager == "bonus":
+        line, hand = bonus_line(terms, seat.cards), describe(poker5.best_strength(seat.cards))
+        return by_line(terms, seat, "bonus", line, ("575.11(h)(2)", "575.12(b)"), ("575.11(h)(1)",), hand)
+    if seat.fate == "gave_up":
+        return lost(seat, _MAIN, ("575.11(d)/2",))
+    return _main(terms, played, seat)
+
+
+def _main(terms: SettlementTerms, played: DealtRound, seat: Seat) -> WagerVerdict:
+    assert seat.setting is not None, "the house way is never assumed for a player"
     strength = asia.strength(
-        wheel_lowest_straight_flush=chosen.wheel_lowest_straight_flush,
-        wheel_lowest_straight=chosen.wheel_lowest_straight,
+        wheel_lowest_straight_flush=terms.submission.wheel_lowest_straight_flush,
+        wheel_lowest_straight=terms.submission.wheel_lowest_straight,
     )
     dealer = played.dealer_setting or terms.set_by_house_way(played.dealer)
-    for seat in seats:
-        if seat.fate == "gave_up":
-            yield lost_result(seat, _MAIN, ("575.11(d)/2",))
-            continue
-        hands = seat.setting or terms.set_by_house_way(seat.cards)
-        yield _main(terms, seat, hands, dealer, strength)
-        if "bonus" in seat.wagers:
-            line = bonus_line(terms, seat.cards)
-            hand = _words(hands, strength)
-            yield line_result(terms, seat, "bonus", line, ("575.11(h)(2)", "575.12(b)"), ("575.11(h)(1)",), hand)
-
-
-def _main(
-    terms: SettlementTerms, seat: Seat, hands: HandSetting, dealer: HandSetting, strength: asia.Strength
-) -> WagerResult:
-    hand = _words(hands, strength)
-    foul = asia.foul_clause(hands, strength)
+    hand = f"{_words(seat.setting, strength)}; dealer {_words(dealer, strength)}"
+    foul = asia.foul_clause(seat.setting, strength)
     if foul is not None:
-        return lost_result(seat, _MAIN, (foul,), hand)
-    higher = sum(strength(own) > strength(other) for own, other in zip(hands, dealer, strict=True))
+        return lost(seat, _MAIN, (foul,), hand)
+    higher = sum(strength(own) > strength(other) for own, other in zip(seat.setting, dealer, strict=True))
     if higher < 2:
-        return lost_result(seat, _MAIN, ("575.11(f)(1)", "575.1:Copy hand"), hand, ("A9",))
+        return lost(seat, _MAIN, ("575.11(f)(1)", "575.1:Copy hand"), hand, ("A9",))
     line = first_line(terms.table(_MAIN), hand_features.FEATURE_BIT["win"])
-    return line_result(terms, seat, _MAIN, line, ("575.11(f)(2)", "575.12(a)"), (), hand)
+    return by_line(terms, seat, _MAIN, line, ("575.11(f)(2)", "575.12(a)"), (), hand)
 
 
 def bonus_line(terms: SettlementTerms, cards: tuple[int, ...]) -> PaytableLine | None:

@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING, Final
 from table_controller.rulebook.cards import JOKER
 from table_controller.rulebook.game_rules import GameRules
 from table_controller.rulebook.games.dj_wild import hands
-from table_controller.rulebook.games.dj_wild.settlement import settle, settle_optional
+from table_controller.rulebook.games.dj_wild.settlement import COLLECTED_FIRST, envy, envy_needs, needs, settle_wager
 from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.hands.ranking import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, WagerResult
+    from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat
     from table_controller.rulebook.settlement.terms import SettlementTerms
-
-# The wagers that depend on the player's cards alone; both are settled even in a void round.
-_ALONE: Final = ("progressive", "trips")
 
 
 def _describe(cards: Sequence[int]) -> str:
@@ -42,16 +39,15 @@ def _matters_after_fold(terms: SettlementTerms, _: DealtRound, seat: Seat) -> bo
     return "trips" in seat.wagers or ("progressive" in seat.wagers and bool(terms.submission.folded_progressive))
 
 
-def _settle_in_void_round(terms: SettlementTerms, played: DealtRound, seat: Seat) -> Iterator[WagerResult]:
-    yield from settle_optional(terms, played, seat, *_ALONE)
-
-
 RULES: Final = GameRules(
-    settle=settle,
+    settle_wager=settle_wager,
+    needs=needs,
     describe=_describe,
     features=_features,
-    alone=_ALONE,
     seat_objection=_joker_objection,
     matters_after_giving_up=_matters_after_fold,
-    settle_in_void_round=_settle_in_void_round,
+    collected_first=COLLECTED_FIRST,
+    settled_in_void_round=("progressive", "trips"),  # 687a.13(d)
+    envy=envy,
+    envy_needs=envy_needs,
 )

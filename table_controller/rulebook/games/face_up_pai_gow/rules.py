@@ -8,7 +8,7 @@ from table_controller.rulebook.cards import format_cards
 from table_controller.rulebook.game_rules import GameRules
 from table_controller.rulebook.games.face_up_pai_gow import hands
 from table_controller.rulebook.games.face_up_pai_gow.house_way import RANKS_5_2, standard_5_2
-from table_controller.rulebook.games.face_up_pai_gow.settlement import qualifying_wagers, settle
+from table_controller.rulebook.games.face_up_pai_gow.settlement import envy, envy_needs, needs, settle_wager
 from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.hands.house_way import HouseWay
 from table_controller.rulebook.hands.ranking import describe
@@ -34,17 +34,19 @@ def _show_setting(setting: HandSetting) -> tuple[SetHand, ...]:
 
 
 def _pays_envy(terms: SettlementTerms, played: DealtRound, seat: Seat) -> bool:
-    """Whether a surrendered hand may still pay envy to another seat (F11)."""
-    return any(qualifying_wagers(terms, other) for other in played.seats if other.number != seat.number)
+    """Whether a surrendered hand may still pay envy to another player (F11)."""
+    return any(need.what == "cards" for _, need in envy_needs(terms, played, seat))
 
 
 RULES: Final = GameRules(
-    settle=settle,
+    settle_wager=settle_wager,
+    needs=needs,
     describe=_describe,
     features=_features,
-    alone=("fortune", "progressive"),
     house_ways={"standard_5_2": HouseWay(standard_5_2, RANKS_5_2)},
     show_setting=_show_setting,
     foul_clause=hands.foul_clause,
     matters_after_giving_up=_pays_envy,
+    envy=envy,
+    envy_needs=envy_needs,
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.rulebook.game_rules import GameRules
 from table_controller.rulebook.games.over_under import hands
-from table_controller.rulebook.games.over_under.settlement import settle
+from table_controller.rulebook.games.over_under.settlement import COLLECTED_FIRST, needs, settle_wager
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +17,9 @@ def _describe(cards: Sequence[int]) -> str:
 
 
 RULES: Final = GameRules(
-    settle=settle,
+    settle_wager=settle_wager,
+    needs=needs,
     describe=_describe,
-    alone=("ante", "over_23", "under_18", "bonus"),
+    collected_first=COLLECTED_FIRST,
     matters_after_giving_up=lambda _terms, _played, seat: "bonus" in seat.wagers,
 )

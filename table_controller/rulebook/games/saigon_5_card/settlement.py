@@ -7,46 +7,66 @@ from typing import TYPE_CHECKING
 from table_controller.rulebook.games.saigon_5_card import hands
 from table_controller.rulebook.hands import hand_features, poker5
 from table_controller.rulebook.hands.ranking import describe
-from table_controller.rulebook.settlement.terms import first_line, line_result, lost_result, returned_result
+from table_controller.rulebook.settlement.dealt_round import Need
+from table_controller.rulebook.settlement.terms import by_line, first_line, lost, returned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
-    from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, WagerResult
+    from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, WagerVerdict
     from table_controller.rulebook.settlement.terms import SettlementTerms
 
-
-def settle(terms: SettlementTerms, played: DealtRound, seats: list[Seat]) -> Iterator[WagerResult]:
-    """Settle the seats in the order given."""
-    dealer = hands.as_set(*(played.dealer_setting or terms.set_by_house_way(played.dealer)))
-    for seat in seats:
-        player = hands.as_set(*(seat.setting or terms.set_by_house_way(seat.cards)))
-        yield _ante(terms, seat, player, dealer)
-        if "bonus" in seat.wagers:
-            line = first_line(terms.table("bonus"), hands.bonus_features(seat.cards))
-            hand = describe(poker5.best_strength(seat.cards))
-            yield line_result(terms, seat, "bonus", line, ("680a.11(e)(2)", "680a.12(c)"), ("680a.11(e)(1)",), hand)
+_CARDS = Need("cards", "680a.11(d)")
+_SETTING = Need("setting", "680a.11(b)(1)")
+_DEALER = Need("dealer", "680a.11(c)")
 
 
-def _ante(terms: SettlementTerms, seat: Seat, player: hands.SaigonSetting, dealer: hands.SaigonSetting) -> WagerResult:
+def needs(_terms: SettlementTerms, _played: DealtRound, seat: Seat, wager: str) -> tuple[Need, ...]:
+    """Return what a wager depends on; how the player set the cards, only where another setting gives another hand."""
+    if wager == "bonus":
+        return (_CARDS,)
+    return (_CARDS, _DEALER) if _any_setting(seat.cards) else (_CARDS, _SETTING, _DEALER)
+
+
+def _any_setting(cards: Sequence[int]) -> hands.SaigonSetting | None:
+    """Return a setting if all settings are the same hand: none qualifies, or all do with the same Point Count."""
+    every = list(hands.settings(cards))
+    alike = {(each.qualifies, each.qualifies and each.point_count) for each in every}
+    return every[0] if len(alike) == 1 else None
+
+
+def settle_wager(terms: SettlementTerms, played: DealtRound, seat: Seat, wager: str) -> WagerVerdict:
+    """Settle one wager."""
+    if wager == "bonus":
+        line, hand = (
+            first_line(terms.table("bonus"), hands.bonus_features(seat.cards)),
+            poker5.best_strength(seat.cards),
+        )
+        return by_line(terms, seat, "bonus", line, ("680a.11(e)(2)", "680a.12(c)"), ("680a.11(e)(1)",), describe(hand))
+    player = hands.as_set(*seat.setting) if seat.setting is not None else _any_setting(seat.cards)
+    assert player is not None, "no setting is ever assumed for a player"
+    return _ante(terms, seat, player, hands.as_set(*(played.dealer_setting or terms.set_by_house_way(played.dealer))))
+
+
+def _ante(terms: SettlementTerms, seat: Seat, player: hands.SaigonSetting, dealer: hands.SaigonSetting) -> WagerVerdict:
     hand = f"{describe_setting(player)}; dealer {describe_setting(dealer)}"
     five = player.point_count == hands.HALF_PAID
     if not dealer.qualifies:
         if not player.qualifies:
-            return returned_result(seat, "ante", ("680a.11(d)(1)(i)",), hand)
+            return returned(seat, "ante", ("680a.11(d)(1)(i)",), hand)
         return _won(terms, seat, f"680a.11(d)(1)(ii)({'B' if five else 'A'})", five=five, hand=hand)
     if not player.qualifies:
-        return lost_result(seat, "ante", ("680a.11(d)(2)(i)",), hand)
+        return lost(seat, "ante", ("680a.11(d)(2)(i)",), hand)
     if dealer.point_count > player.point_count:
-        return lost_result(seat, "ante", ("680a.11(d)(2)(ii)(A)",), hand)
+        return lost(seat, "ante", ("680a.11(d)(2)(ii)(A)",), hand)
     if dealer.point_count == player.point_count:
-        return returned_result(seat, "ante", ("680a.11(d)(2)(ii)(C)",), hand)
+        return returned(seat, "ante", ("680a.11(d)(2)(ii)(C)",), hand)
     return _won(terms, seat, "680a.11(d)(2)(ii)(B)", five=five, hand=hand)
 
 
-def _won(terms: SettlementTerms, seat: Seat, clause: str, *, five: bool, hand: str) -> WagerResult:
+def _won(terms: SettlementTerms, seat: Seat, clause: str, *, five: bool, hand: str) -> WagerVerdict:
     line = first_line(terms.table("ante"), hand_features.FEATURE_BIT["point_count_5" if five else "point_count_not_5"])
-    return line_result(terms, seat, "ante", line, (clause, "680a.12(b)" if five else "680a.12(a)"), (), hand)
+    return by_line(terms, seat, "ante", line, (clause, "680a.12(b)" if five else "680a.12(a)"), (), hand)
 
 
 def describe_setting(set_cards: hands.SaigonSetting) -> str:

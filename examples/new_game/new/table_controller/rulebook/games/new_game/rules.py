@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.rulebook.game_rules import GameRules
 from table_controller.rulebook.games.new_game import hands
-from table_controller.rulebook.games.new_game.settlement import settle
+from table_controller.rulebook.games.new_game.settlement import needs, settle_wager
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,4 +16,4 @@ def _describe(cards: Sequence[int]) -> str:
     return f"value {hands.value(cards)}"
 
 
-RULES: Final = GameRules(settle=settle, describe=_describe, alone=("lucky_card",))
+RULES: Final = GameRules(settle_wager=settle_wager, needs=needs, describe=_describe)

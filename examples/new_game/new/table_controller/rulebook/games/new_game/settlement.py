@@ -6,34 +6,33 @@ from typing import TYPE_CHECKING
 
 from table_controller.rulebook.games.new_game import hands
 from table_controller.rulebook.hands import hand_features
-from table_controller.rulebook.settlement.terms import first_line, line_result, lost_result, returned_result
+from table_controller.rulebook.settlement.dealt_round import Need
+from table_controller.rulebook.settlement.terms import by_line, first_line, lost, returned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, WagerResult
+    from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, WagerVerdict
     from table_controller.rulebook.settlement.terms import SettlementTerms
 
-
-def settle(terms: SettlementTerms, played: DealtRound, seats: list[Seat]) -> Iterator[WagerResult]:
-    """Settle the seats in the order given."""
-    dealer = hands.value(played.dealer)
-    for seat in seats:
-        yield _ante(terms, seat, dealer)
-        if "lucky_card" in seat.wagers:
-            value = hands.value(seat.cards)
-            line = first_line(terms.table("lucky_card"), 0, total=value)
-            yield line_result(
-                terms, seat, "lucky_card", line, ("999a.9(c)", "999a.9(d)"), ("999a.9(c)",), f"value {value}"
-            )
+_CARDS = Need("cards", "999a.9(b)")
+_DEALER = Need("dealer", "999a.9(b)")
 
 
-def _ante(terms: SettlementTerms, seat: Seat, dealer: int) -> WagerResult:
+def needs(_terms: SettlementTerms, _played: DealtRound, _seat: Seat, wager: str) -> tuple[Need, ...]:
+    """Return what a wager depends on."""
+    return (_CARDS,) if wager == "lucky_card" else (_CARDS, _DEALER)
+
+
+def settle_wager(terms: SettlementTerms, played: DealtRound, seat: Seat, wager: str) -> WagerVerdict:
+    """Settle one wager."""
     own = hands.value(seat.cards)
+    if wager == "lucky_card":
+        line = first_line(terms.table("lucky_card"), 0, total=own)
+        return by_line(terms, seat, "lucky_card", line, ("999a.9(c)", "999a.9(d)"), ("999a.9(c)",), f"value {own}")
+    dealer = hands.value(played.dealer)
     hand = f"value {own}; dealer {dealer}"
     if own < dealer:
-        return lost_result(seat, "ante", ("999a.9(b)",), hand)
+        return lost(seat, "ante", ("999a.9(b)",), hand)
     if own == dealer:
-        return returned_result(seat, "ante", ("999a.9(b)",), hand)
+        return returned(seat, "ante", ("999a.9(b)",), hand)
     line = first_line(terms.table("ante"), hand_features.FEATURE_BIT["win"])
-    return line_result(terms, seat, "ante", line, ("999a.9(b)", "999a.9(d)"), (), hand)
+    return by_line(terms, seat, "ante", line, ("999a.9(b)", "999a.9(d)"), (), hand)
