@@ -113,7 +113,8 @@ def _awards(terms: SettlementTerms, wager: str, table: Paytable) -> tuple[Award,
         verdict = by_line(terms, one_bet, wager, line, (), ())
         awards.append(
             Award(
-                hand=line.hand, label=line.label, fixed=paid_cents(verdict, table.unit_cents) * CENT, percent=verdict.meter_percent,
+                hand=line.hand, label=line.label,
+                fixed=paid_cents(verdict, table.unit_cents) * CENT, percent=verdict.meter_percent,
                 stake=table.unit_cents * CENT if verdict.back else 0, envy=(line.envy_cents or 0) * CENT,
             )
         )  # fmt: skip
