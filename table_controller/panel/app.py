@@ -30,6 +30,7 @@ from table_controller.panel.metrics import counters_text
 from table_controller.panel.page_requests import RequestResult, make_refusal
 from table_controller.panel.stream_response import StreamResponse
 from table_controller.panel.view import last_hits
+from table_controller.rulebook.posting.render import STYLE_SHEET, posting_html, style_sheet
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
@@ -64,6 +65,7 @@ PAGES: Final = {
     "/technician": "technician.html",
     "/sign": "sign.html",
     "/hits": "hits.html",
+    "/posting": "posting.html",
 }
 
 
@@ -115,6 +117,10 @@ class PanelApp:
             else item.read_bytes()
             for item in files(__package__).joinpath("static").iterdir()
         }
+        sheet = f'<link rel="stylesheet" href="/static/{STYLE_SHEET}">'
+        posting = posting_html(panel.posting, panel.name, sheet).encode()
+        self._files[STYLE_SHEET] = style_sheet().encode()
+        self._files["posting.html"] = _marked(posting) if panel.unverified else posting
         pages = PAGES | ({"/bench": "bench.html"} if panel.bench is not None else {})
         self.asgi = Starlette(
             routes=[

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from table_controller.rulebook.cards import Card
     from table_controller.rulebook.hands.house_way import HouseWay
+    from table_controller.rulebook.posting.parts import PostedRule
     from table_controller.rulebook.settlement.dealt_round import (
         DealtRound,
         HandSetting,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         WagerVerdict,
     )
     from table_controller.rulebook.settlement.terms import SettlementTerms
+    from table_controller.rulebook.texts import PaytableLine
 
 T = TypeVar("T")
 
@@ -46,6 +48,14 @@ def _no_needs(_terms: SettlementTerms, _played: DealtRound, _seat: Seat) -> Iter
 
 def _never(_terms: SettlementTerms, _played: DealtRound, _seat: Seat) -> bool:
     return False
+
+
+def _printed_lines(terms: SettlementTerms, wager: str) -> Sequence[PaytableLine]:
+    return terms.table(wager).lines
+
+
+def _no_rules(_: SettlementTerms) -> Iterator[PostedRule]:
+    return iter(())
 
 
 class GameRules(NamedTuple):
@@ -79,6 +89,10 @@ class GameRules(NamedTuple):
     envy: Callable[[SettlementTerms, DealtRound, Sequence[Seat]], Iterator[WagerVerdict]] = _no_envy
     # What envy of the round depends on at a seat, with the wager whose column pays it.
     envy_needs: Callable[[SettlementTerms, DealtRound, Seat], Iterator[tuple[str, Need]]] = _no_needs
+    # The lines of a wager's paytable that are paid at this table, from the top.
+    paid_lines: Callable[[SettlementTerms, str], Sequence[PaytableLine]] = _printed_lines
+    # The special rules that a posting shows, besides odds, payout limit and surrender.
+    posted_rules: Callable[[SettlementTerms], Iterator[PostedRule]] = _no_rules
 
 
 @cache

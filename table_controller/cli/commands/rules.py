@@ -1,4 +1,4 @@
-"""`pitbox rules`: prints games, clauses with their readings and rows, irregularities, and diagrams of the core.
+"""`pitbox rules`: prints games, clauses with readings and rows, irregularities, the posting, diagrams of the core.
 
 The data comes from the rulebook, the diagrams from the state machines themselves.
 """
@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import sys
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import ConfigurationError, UsageError
 from table_controller import rulebook
 from table_controller.cli import OK
 from table_controller.cli.subcommands import Subcommands, run
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from table_controller.rulebook import Clause, ClauseReading, Edition, IrregularityRow
+    from table_controller.rulebook import Clause, ClauseReading, Edition, IrregularityRow, Submission
 
 __all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
 
-HELP = "print the rules: games, clauses, readings, irregularities, diagrams of the state machines"
+HELP = "print the rules: games, clauses, readings, irregularities, the sign of a table, diagrams of the state machines"
 EXAMPLE = "pitbox rules show '688a.13(l)'"
 
 # So many digits of a digest distinguish editions at a glance; --json has all.
@@ -45,7 +46,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     irregularities.add_argument("--trigger", help="only this trigger")
     diagram = command("diagram", "print a state machine of the table as Mermaid text", "diagram ROUND", _diagram)
     diagram.add_argument("machine", help="ROUND, DECK, PROGRESSIVE or SERVICE, in any case")
-    for each in (games, show, irregularities):
+    posting = command(
+        "posting", "print the sign of a table: wagers, odds, payout limit, special rules", "posting --html > sign.html",
+        _posting,
+    )  # fmt: skip
+    posting.add_argument("game", nargs="?", help="the simplest lawful table of this game, instead of a table.toml")
+    posting.add_argument("--config", type=Path, metavar="FILE", help="table.toml (default: /etc/pitbox/table.toml)")
+    posting.add_argument("--html", action="store_true", help="print a page for a browser or a printer")
+    for each in (games, show, irregularities, posting):
         each.add_argument("--json", action="store_true", help="print the data instead of a table")
 
 
@@ -250,6 +258,38 @@ def conditions_text(row: IrregularityRow) -> str:
     over = when.pop("hand_deal_over", False)
     parts = [f"{name} {' or '.join(values)}" for name, values in when.items()]
     return "; ".join([*parts, *(["not while dealing from the hand"] if over else [])])
+
+
+# --- the posting ------------------------------------------------------------------------------------------------------
+
+
+def _posting(args: argparse.Namespace) -> int:
+    from table_controller.rulebook.posting.build import build_posting
+    from table_controller.rulebook.posting.render import posting_html, posting_text, style_sheet
+    from table_controller.rulebook.settlement.terms import SettlementTerms
+
+    table, edition, submission = _table_to_post(args)
+    posting = build_posting(SettlementTerms(edition, submission))
+    if args.json:
+        _print_json({"number": posting.number, "table": table, "posting": posting})
+    elif args.html:
+        sys.stdout.write(posting_html(posting, table, f"<style>\n{style_sheet()}</style>"))
+    else:
+        sys.stdout.write(posting_text(posting))
+    return OK
+
+
+def _table_to_post(args: argparse.Namespace) -> tuple[str, Edition, Submission]:
+    """Return the name, edition and Rules Submission of a table.toml, or of the simplest table of a game."""
+    if args.game is not None and args.config is not None:
+        raise UsageError("name a game or a table.toml, not both")
+    if args.game is not None:
+        edition = _edition_of(args.game)
+        return "", edition, rulebook.default_submission(edition)
+    from table_controller.config import default_path, load_config
+
+    config = load_config(args.config or default_path())
+    return config.name, config.edition, config.submission
 
 
 # --- diagrams ---------------------------------------------------------------------------------------------------------

@@ -51,6 +51,22 @@ class SettlementTerms:
         policy = game_rules(self.edition.game).house_ways[self.submission.house_way]
         return policy.set_hands(cards, self.submission.house_way_ranks)
 
+    @property
+    def envy_wagers(self) -> tuple[str, ...]:
+        """The wagers that open envy bonuses at this table, if they are large enough (F3)."""
+        rules = self.edition.envy
+        if rules is None:
+            return ()
+        return ("fortune",) if self.submission.settings.get("envy_wagers") == "fortune" else rules.wagers
+
+    def pays_envy(self, wager: str) -> bool:
+        """Whether a wager can be paid an envy bonus; a progressive whose unit is too small cannot."""
+        rules = self.edition.envy
+        if rules is None or wager not in self.envy_wagers or not self.offers(wager):
+            return False
+        unit = self.table(wager).unit_cents
+        return rules.least_cents is None or unit is None or unit >= rules.least_cents
+
     def returns_stake(self, wager: str) -> bool:
         """Whether a winning wager is returned in addition to its pay. Only progressive ones may not be."""
         rules = self.edition.progressive

@@ -11,6 +11,8 @@ from table_controller.rulebook.settlement.dealt_round import Need
 from table_controller.rulebook.settlement.terms import by_line, first_line, lost
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from table_controller.rulebook.settlement.dealt_round import DealtRound, HandSetting, Seat, WagerVerdict
     from table_controller.rulebook.settlement.terms import SettlementTerms
     from table_controller.rulebook.texts import PaytableLine
@@ -57,13 +59,17 @@ def _main(terms: SettlementTerms, played: DealtRound, seat: Seat) -> WagerVerdic
 
 
 def bonus_line(terms: SettlementTerms, cards: tuple[int, ...]) -> PaytableLine | None:
-    """Return the line that pays seven cards: any printed line, or none below 9-high if so submitted (A3)."""
-    table = terms.table("bonus")
-    line = first_line(table, asia.bonus_features(cards))
-    if line is None or terms.setting("bonus_lines") == "printed":
-        return line
-    words = [each.hand for each in table.lines]
-    return line if words.index(line.hand) <= words.index("nine_high") else None
+    """Return the line that pays seven cards; the first printed line that fits, if it is paid here."""
+    line = first_line(terms.table("bonus"), asia.bonus_features(cards))
+    return line if line in paid_lines(terms, "bonus") else None
+
+
+def paid_lines(terms: SettlementTerms, wager: str) -> Sequence[PaytableLine]:
+    """Return the lines that are paid: all that are printed, or none of the bonus below 9-high if so submitted (A3)."""
+    lines = terms.table(wager).lines
+    if wager != "bonus" or terms.setting("bonus_lines") == "printed":
+        return lines
+    return lines[: [each.hand for each in lines].index("nine_high") + 1]
 
 
 def _words(hands: HandSetting, strength: asia.Strength) -> str:

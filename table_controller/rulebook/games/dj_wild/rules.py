@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from table_controller.rulebook.cards import JOKER
 from table_controller.rulebook.game_rules import GameRules
 from table_controller.rulebook.games.dj_wild import hands
+from table_controller.rulebook.games.dj_wild.posted_rules import posted_rules
 from table_controller.rulebook.games.dj_wild.settlement import COLLECTED_FIRST, envy, envy_needs, needs, settle_wager
 from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.hands.ranking import describe
@@ -50,4 +51,5 @@ RULES: Final = GameRules(
     settled_in_void_round=("progressive", "trips"),  # 687a.13(d)
     envy=envy,
     envy_needs=envy_needs,
+    posted_rules=posted_rules,
 )

@@ -8,6 +8,7 @@ from table_controller.rulebook.cards import format_cards
 from table_controller.rulebook.game_rules import GameRules
 from table_controller.rulebook.games.face_up_pai_gow import hands
 from table_controller.rulebook.games.face_up_pai_gow.house_way import RANKS_5_2, standard_5_2
+from table_controller.rulebook.games.face_up_pai_gow.posted_rules import posted_rules
 from table_controller.rulebook.games.face_up_pai_gow.settlement import envy, envy_needs, needs, settle_wager
 from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.hands.house_way import HouseWay
@@ -49,4 +50,5 @@ RULES: Final = GameRules(
     matters_after_giving_up=_pays_envy,
     envy=envy,
     envy_needs=envy_needs,
+    posted_rules=posted_rules,
 )

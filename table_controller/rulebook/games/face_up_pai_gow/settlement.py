@@ -104,8 +104,7 @@ def qualifies(terms: SettlementTerms, seat: Seat, wager: str) -> bool | None:
     rules = terms.edition.envy
     assert rules is not None
     assert rules.least_cents is not None
-    opening = ("fortune",) if terms.setting("envy_wagers") == "fortune" else rules.wagers
-    if wager not in opening or wager not in seat.wagers or seat.fate not in ("plays", "gave_up"):
+    if wager not in terms.envy_wagers or wager not in seat.wagers or seat.fate not in ("plays", "gave_up"):
         return False
     if seat.qualifying is not None:
         return wager in seat.qualifying

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.rulebook.game_rules import GameRules
 from table_controller.rulebook.games.over_under import hands
+from table_controller.rulebook.games.over_under.posted_rules import posted_rules
 from table_controller.rulebook.games.over_under.settlement import COLLECTED_FIRST, needs, settle_wager
 
 if TYPE_CHECKING:
@@ -22,4 +23,5 @@ RULES: Final = GameRules(
     describe=_describe,
     collected_first=COLLECTED_FIRST,
     matters_after_giving_up=lambda _terms, _played, seat: "bonus" in seat.wagers,
+    posted_rules=posted_rules,
 )
