@@ -60,12 +60,12 @@ class SettlementTerms:
         return ("fortune",) if self.submission.settings.get("envy_wagers") == "fortune" else rules.wagers
 
     def pays_envy(self, wager: str) -> bool:
-        """Whether a wager can be paid an envy bonus; a progressive whose unit is too small cannot."""
+        """Whether a wager can be paid an envy bonus; one whose unit or maximum is too small cannot."""
         rules = self.edition.envy
         if rules is None or wager not in self.envy_wagers or not self.offers(wager):
             return False
-        unit = self.table(wager).unit_cents
-        return rules.least_cents is None or unit is None or unit >= rules.least_cents
+        most = self.table(wager).unit_cents or self.submission.most_wagers_cents.get(wager)
+        return rules.least_cents is None or most is None or most >= rules.least_cents
 
     def returns_stake(self, wager: str) -> bool:
         """Whether a winning wager is returned in addition to its pay. Only progressive ones may not be."""
