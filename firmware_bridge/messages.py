@@ -26,9 +26,13 @@ Digest = Annotated[bytes, msgspec.Meta(min_length=32, max_length=32)]
 
 
 class Message(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """Base of all messages. `carries_cards` marks a message that names cards; captures blank it."""
+    """Base of all messages. `carries_cards` marks a message that names cards; captures blank it, and so does `repr`."""
 
     carries_cards: ClassVar[bool] = False
+
+    def __repr__(self) -> str:
+        """Return the message as text for logs and errors, which must not name cards."""
+        return f"{type(self).__name__}(...)" if self.carries_cards else super().__repr__()
 
 
 # Returns the payload bytes of a message.

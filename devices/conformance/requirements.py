@@ -118,7 +118,7 @@ class Requirement:
     needs: tuple[str, ...] = ()
     needs_operator: bool = False  # needs an operator
     limit: float = CHECK_LIMIT_S
-    capability: str = ""  # applies only to devices with this capability
+    capability: str = ""  # applies only to devices with this capability, or with all of several
     without: str = ""  # does not apply to devices with this capability
 
     @property
@@ -128,8 +128,9 @@ class Requirement:
 
     def why_not_applicable(self, capabilities: list[str]) -> str:
         """Return why it does not apply to a device with these capabilities; empty if it applies."""
-        if self.capability and self.capability not in capabilities:
-            return f"its hello does not list the capability {self.capability}"
+        for needed in self.capability.split():
+            if needed not in capabilities:
+                return f"its hello does not list the capability {needed}"
         if self.without and self.without in capabilities:
             return f"its hello lists the capability {self.without}"
         return ""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from devices.cards import CARD_NUMBERS
 from devices.driver import Driver
+from devices.driver_events import LinkDown
 from devices.edge_log import EDGE_LOG, EdgeLog, GetEdgeLog
 from devices.shoe import messages as m
-from firmware_bridge.errors import CommandRefused
+from devices.shoe.state import ReleaseDropped
+from firmware_bridge.errors import BadMessage, CommandRefused
 
 if TYPE_CHECKING:
     import asyncio
@@ -21,7 +24,21 @@ class ShoeDriver(Driver):
     """Controls one shoe, automated or manual. Commands that its model lacks raise NotCapable and are not sent."""
 
     def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:
-        super().__init__(m.KIND, m.GetStatus(), m.Status, on_event)
+        super().__init__(m.KIND, m.GetStatus(), m.Status, self._check_release)
+        self._on_event = on_event
+        self._releases: dict[int, m.ReleaseCards] = {}  # ordered in this session, and not answered
+
+    def _check_release(self, event: DriverEvent) -> None:
+        """Publish an event. Card values that nobody ordered, or that are impossible, are dropped; the session ends."""
+        if isinstance(event, m.CardsReleased):
+            wrong = _objection(self._releases.pop(event.command, None), event)
+            if wrong:
+                self._on_event(ReleaseDropped(wrong))
+                self.require_link().fail(BadMessage(f"{self.name}: {wrong}"))
+                return
+        elif isinstance(event, LinkDown):
+            self._releases.clear()  # a session's releases do not outlive it
+        self._on_event(event)
 
     # --- requests --------------------------------------------------------------------------------------------
 
@@ -66,6 +83,17 @@ class ShoeDriver(Driver):
         self._require_capability(m.DRAWS, "count rounds that hands draw")
         return self.actuate(m.StartRound(command), command)
 
+    def release_cards(self, command: int, dealt_by: int, card: int = 0) -> asyncio.Task[Settled]:
+        """Order the values of a stack, by its Dispense, or of a card of a round, by its StartRound and its number.
+
+        The CardsReleased event comes before the end. Nothing moves, so what was lost may be ordered again.
+        """
+        self._require_capability(m.IDENTIFIES, "identify cards")
+        order = m.ReleaseCards(command, dealt_by, card)
+        task = self.actuate(order, command)
+        self._releases[command] = order
+        return task
+
     def stop(self, command: int) -> asyncio.Task[Settled]:
         """Stop all motion at once: sent before queued messages; queued commands are revoked."""
         return self.actuate(m.Stop(command), command, urgent=True)
@@ -86,3 +114,15 @@ class ShoeDriver(Driver):
     def reset(self, command: int) -> asyncio.Task[Settled]:
         """Restart the firmware; the link drops and comes back with a new boot id."""
         return self.actuate(m.Reset(command), command)
+
+
+def _objection(order: m.ReleaseCards | None, event: m.CardsReleased) -> str:
+    """Return what is wrong with card values that arrived; empty if they are what was ordered. Never names a card."""
+    if order is None or (order.dealt_by, order.card) != (event.dealt_by, event.card):
+        return "it sent card values that nobody ordered"
+    cards, most = list(event.cards), 1 if order.card else m.MAX_STACK
+    if cards != sorted(cards) or not all(card in CARD_NUMBERS for card in cards):
+        return "it sent card values that are not in ascending order, or are no cards"
+    if not 1 <= len(cards) + event.unread <= most:
+        return f"it sent {len(cards)} values and {event.unread} unread for at most {most}"
+    return ""

@@ -1,4 +1,6 @@
-"""Messages of the dealing shoe (tags 96-127, 248, 249), its sensors and reasons. Card values are never sent.
+"""Messages of the dealing shoe (tags 96-127, 248-251), its sensors and reasons.
+
+Only CardsReleased carries card values: those of one unit that was dealt, when it is ordered, and never their order.
 
 The card path of an automated shoe, and the sensors along it:
 
@@ -11,7 +13,7 @@ is in a segment from the moment its leading edge passes the sensor before the se
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 import msgspec
 
@@ -27,6 +29,7 @@ DISPENSES: Final = "dispenses"  # has motors: loads, counts the block in, dispen
 DRAWS: Final = "draws"  # has no motors: people draw card by card, in rounds
 SEES_FACES: Final = "sees_faces"  # detects cards that are face up
 JOGS: Final = "jogs"  # can turn a single motor on command
+IDENTIFIES: Final = "identifies"  # reads every card that it deals, and releases the values of a unit when ordered
 # The largest stack that can be ordered (cards): more than any hand, and far less than a deck ordered by mistake.
 MAX_STACK: Final = 10
 
@@ -121,10 +124,16 @@ class Reason(IntEnum):
     SHORT_STACK = 450
     LIFTED_OUT = 451
     MOTOR_STALLED = 452
+    NO_SUCH_UNIT = 453
+    UNIT_FORGOTTEN = 454
+    CARD_TWICE = 455
+    READS_DISAGREE = 456
 
 
 Levels = Annotated[list[OpticalLevel], msgspec.Meta(min_length=len(Sensor), max_length=len(Sensor))]
 Currents = Annotated[list[U16], msgspec.Meta(min_length=len(Motor), max_length=len(Motor))]
+# The cards of one unit, one byte each.
+UnitCards = Annotated[bytes, msgspec.Meta(max_length=MAX_STACK)]
 
 
 # --- host to device ----------------------------------------------------------------------------------------
@@ -197,6 +206,16 @@ class Jog(Message, frozen=True, tag=248):
     command: CommandId
     motor: Motor
     reverse: bool
+
+
+class ReleaseCards(Message, frozen=True, tag=250):
+    """Release the values of one unit: a stack, by the Dispense that dealt it (`card` 0), or a card of a round, by its
+    StartRound and its number in the round. Nothing moves. Only for a machine with the capability IDENTIFIES.
+    """
+
+    command: CommandId
+    dealt_by: CommandId
+    card: U16
 
 
 # --- device to host: replies -------------------------------------------------------------------------------
@@ -410,11 +429,23 @@ class Jogged(Message, frozen=True, tag=249):
     turned: bool
 
 
-Actuation = Load | Dispense | CountStub | StartRound | Stop | SelfTest | ClearJam | Jog | Reset
+class CardsReleased(Message, frozen=True, tag=251):
+    """The cards of a unit as card numbers in ascending order, never as drawn, and how many could not be read."""
+
+    carries_cards: ClassVar[bool] = True
+
+    command: CommandId
+    dealt_by: CommandId
+    card: U16
+    cards: UnitCards
+    unread: U8
+
+
+Actuation = Load | Dispense | CountStub | StartRound | Stop | SelfTest | ClearJam | Jog | Reset | ReleaseCards
 Question = GetStatus | GetSensors | GetTransits | GetEdgeLog
 Event = (
     Progress | Loaded | Dispensed | ShortStack | Stub | Unbalanced | Jam | Stopped | Fault | Drawn | FaceUp | CoverCard
-    | Pile | Door | Power | Cleared | SelfTested | RoundEnded | Jogged
+    | Pile | Door | Power | Cleared | SelfTested | RoundEnded | Jogged | CardsReleased
 )  # fmt: skip
 Reply = Status | Sensors | Transits | EdgeLog
 # The messages that each end accepts; any other is an error.

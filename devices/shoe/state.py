@@ -13,8 +13,15 @@ from firmware_bridge.commands import Settled
 if TYPE_CHECKING:
     from devices.service import ReportTrigger
 
-# All events of a shoe's driver.
-DriverEvent = m.Event | CommonEvent
+
+class ReleaseDropped(msgspec.Struct, frozen=True):
+    """The shoe sent card values that nobody ordered, or that are impossible. The driver dropped them."""
+
+    why: str
+
+
+# All events of a shoe's driver. Card values are in CardsReleased alone, and never in the view.
+DriverEvent = m.Event | CommonEvent | ReleaseDropped
 # The possible ends of a command that moves cards, and faults without a command.
 Ended = m.Loaded | m.Dispensed | m.ShortStack | m.Stub | m.Unbalanced | m.Jam | m.Stopped | m.Fault
 
@@ -215,6 +222,8 @@ def service_trigger(event: DriverEvent) -> ReportTrigger | None:
         case m.SelfTested() if event.bad_sensors or event.bad_motors:
             return "fault"
         case m.Jogged() if not event.turned:
+            return "fault"
+        case ReleaseDropped():
             return "fault"
         case _:
             return None

@@ -50,6 +50,7 @@ class Board:
         self.memory = CommandMemory()  # survives power cuts
         self.clock = clock
         self.alive = False
+        self.session_role = ""  # of the host of the newest session, as it claims
         self.line = FaultyLine(rng)
         self.on_power_off: Callable[[], None] = _nothing  # power is gone: motors stop
         self.on_session_start: Callable[[], None] = _nothing  # a session began
@@ -135,7 +136,7 @@ class Board:
             link.fail(full)
 
     def _session(self, link: Link, role: str) -> None:
-        self._link = link
+        self._link, self.session_role = link, role
         self._bench_visits += role == "bench"
         link.on_request = self._request
         link.on_event = lambda event: link.fail(BadMessage(f"a host sends no events, but sent {event!r}"))

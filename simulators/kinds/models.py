@@ -62,7 +62,15 @@ MODELS: Final = {
     "shoe-manual": MachineModel(
         SimulatedManualShoe, "a manual dealing shoe that counts what is drawn", "load", "draw:cards=7"
     ),
-}
+    "shoe-identifying": MachineModel(
+        SimulatedShoe, "an automated dealing shoe that reads every card it deals", "load", "card_unread:card=3",
+        identifies=True,
+    ),
+    "shoe-manual-identifying": MachineModel(
+        SimulatedManualShoe, "a manual dealing shoe that reads every card drawn", "load", "draw:cards=7",
+        identifies=True,
+    ),
+}  # fmt: skip
 
 
 def make_machine(model: str, slot: str, **options: Any) -> SimulatedMachine:

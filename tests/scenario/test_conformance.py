@@ -50,7 +50,7 @@ def _model(mutant: DeviceMutant) -> str:
 
 GOOD: Final = [
     "shuffler", "shuffler-identifying", "shoe", "shoe-manual", "shaker", "rng", "button", "bet-sensor", "keypad",
-    "meter-sign",
+    "meter-sign", "shoe-identifying", "shoe-manual-identifying",
 ]  # fmt: skip
 
 
@@ -74,8 +74,10 @@ async def test_a_good_machine_with_six_decks_passes_everything(seed: int, model:
         ("shuffler", {"SH-11", "CM-08"}, {"SH-80", "SH-81", "SH-88"}),
         ("shuffler-batch-identifying", {"SH-11", "CM-08", "SH-80", "SH-81"}, {"SH-88"}),
         ("shuffler-continuous", {"SH-88", "CM-08", "CM-09", "PL-09", "PL-12"}, {"SH-11", "SH-80", "SH-81"}),
-        ("shoe", {"SO-01", "SO-14"}, {"SO-60"}),
-        ("shoe-manual", {"SO-01", "SO-60"}, {"SO-14"}),
+        ("shoe", {"SO-01", "SO-14"}, {"SO-60", "SO-70", "SO-75"}),
+        ("shoe-manual", {"SO-01", "SO-60"}, {"SO-14", "SO-70", "SO-75"}),
+        ("shoe-identifying", {"SO-14", "SO-70", "SO-75"}, {"SO-60"}),
+        ("shoe-manual-identifying", {"SO-60", "SO-70"}, {"SO-14", "SO-75"}),
     ],
 )
 async def test_a_model_is_checked_for_what_it_can_do(model: str, asked: set[str], not_asked: set[str]) -> None:

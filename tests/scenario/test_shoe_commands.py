@@ -64,6 +64,8 @@ ACTUATIONS: Final = {
     "reset": "Reset",
 }
 BY_HAND: Final = {"start_round": "StartRound"}
+# A withheld reply and a lost link are tried in tests/scenario/test_identifying_shoe.py.
+IDENTIFYING: Final = {"release_cards": "ReleaseCards"}
 NOT_ON_THE_WIRE: Final = {"link", "link_up", "link_down", "ready", "require_link", "ask", "actuate"}
 MOVES: Final = ["load", "dispense", "count_stub", "clear_jam"]
 # What is lost during a command, and whether the firmware has rebooted when it is back.
@@ -75,7 +77,7 @@ def call(b: Shoe, method: str, command: int) -> Awaitable[Any]:
     """Call a method of the driver by name, with its arguments."""
     if method in ("status", "sensors", "transits", "edge_log", "report", "read_inventory"):
         return getattr(b.driver, method)()  # type: ignore[no-any-return]
-    extra = {"dispense": (7,), "jog": (m.Motor.TRANSPORT,)}.get(method, ())
+    extra = {"dispense": (7,), "jog": (m.Motor.TRANSPORT,), "release_cards": (1,)}.get(method, ())
     return getattr(b.driver, method)(command, *extra)  # type: ignore[no-any-return]
 
 
@@ -166,7 +168,7 @@ async def test_the_same_id_again_is_answered_from_memory_and_moves_nothing(seed:
         assert b.machine.true_counts() == truth
 
 
-@pytest.mark.parametrize("method", [*QUESTIONS, *ACTUATIONS, *BY_HAND])
+@pytest.mark.parametrize("method", [*QUESTIONS, *ACTUATIONS, *BY_HAND, *IDENTIFYING])
 async def test_without_a_link_every_method_raises_at_once_that_nothing_was_sent(seed: int, method: str) -> None:
     async with shoe_bench(seed, loaded=False) as b:
         watch = CommandWatch(b)
@@ -360,7 +362,12 @@ async def test_a_burst_of_garbage_costs_nothing_but_its_own_bytes(seed: int, run
 @over_the_ladder
 async def test_what_a_model_cannot_do_is_refused_before_anything_is_sent(seed: int, rung: str) -> None:
     async with shoe_bench(seed, rung) as b, manual_shoe_bench(seed, rung) as by_hand:
-        for bench, method, arguments in ((b, "start_round", ()), (by_hand, "dispense", (7,))):
+        lacking: tuple[tuple[Any, str, tuple[int, ...]], ...] = (
+            (b, "start_round", ()),
+            (by_hand, "dispense", (7,)),
+            *((one, "release_cards", (1,)) for one in (b, by_hand)),
+        )
+        for bench, method, arguments in lacking:
             watch, truth = CommandWatch(bench), bench.machine.true_counts()
             with pytest.raises(NotCapable) as refusal:
                 await getattr(bench.driver, method)(bench.next_id(), *arguments)
@@ -371,12 +378,13 @@ async def test_what_a_model_cannot_do_is_refused_before_anything_is_sent(seed: i
 
 async def test_the_device_itself_refuses_what_it_cannot_do(seed: int) -> None:
     async with shoe_bench(seed) as b, manual_shoe_bench(seed) as by_hand:
-        for bench, message in ((b, m.StartRound(77)), (by_hand, m.Dispense(77, 7))):
+        release = m.ReleaseCards(78, 1, 0)
+        for bench, message in ((b, m.StartRound(77)), (by_hand, m.Dispense(77, 7)), (b, release), (by_hand, release)):
             with pytest.raises(CommandRefused) as refusal:
-                await bench.driver.actuate(message, 77)
+                await bench.driver.actuate(message, message.command)
             assert refusal.value.reason == m.Reason.NOT_CAPABLE
 
 
 def test_every_method_of_the_driver_is_tried_here() -> None:
     methods = {name for name in dir(ShoeDriver) if not name.startswith("_")}
-    assert set(QUESTIONS) | set(ACTUATIONS) | set(BY_HAND) | NOT_ON_THE_WIRE == methods
+    assert set(QUESTIONS) | set(ACTUATIONS) | set(BY_HAND) | set(IDENTIFYING) | NOT_ON_THE_WIRE == methods

@@ -32,9 +32,12 @@ COMMANDS: Final[dict[str, Callable[[int], Any]]] = {
     "Jog": lambda command: m.Jog(command, m.Motor.TRANSPORT, False),
     "Stop": m.Stop,
     "Reset": m.Reset,
+    "ReleaseCards": lambda command: m.ReleaseCards(command, 1, 0),
 }
 COLUMNS: Final = tuple(COMMANDS)
-BUSY: Final = (R.BUSY, R.BUSY, R.BUSY, R.NOT_CAPABLE, R.BUSY, R.BUSY, R.BUSY, OK, OK)
+# These shoes do not identify: they refuse ReleaseCards in every state. test_identifying_shoe.py has others.
+BLIND: Final = (R.NOT_CAPABLE,)
+BUSY: Final = (R.BUSY, R.BUSY, R.BUSY, R.NOT_CAPABLE, R.BUSY, R.BUSY, R.BUSY, OK, OK, *BLIND)
 HALTED: Final = (
     R.NEEDS_CLEARING,
     R.NEEDS_CLEARING,
@@ -45,12 +48,13 @@ HALTED: Final = (
     R.NEEDS_CLEARING,
     OK,
     OK,
+    *BLIND,
 )
 # The table of the page for an automated shoe: door closed, path clear, slot empty; cards in the intake when IDLE.
 AUTOMATED: Final[dict[m.State, tuple[m.Reason, ...]]] = {
-    S.IDLE: (OK, R.SHOE_EMPTY, R.NOTHING_TO_EJECT, R.NOT_CAPABLE, OK, OK, OK, OK, OK),
+    S.IDLE: (OK, R.SHOE_EMPTY, R.NOTHING_TO_EJECT, R.NOT_CAPABLE, OK, OK, OK, OK, OK, *BLIND),
     S.LOADING: BUSY,
-    S.READY: (R.ALREADY_LOADED, OK, OK, R.NOT_CAPABLE, OK, OK, OK, OK, OK),
+    S.READY: (R.ALREADY_LOADED, OK, OK, R.NOT_CAPABLE, OK, OK, OK, OK, OK, *BLIND),
     S.DISPENSING: BUSY,
     S.COUNTING: BUSY,
     S.HALTED: HALTED,
@@ -60,15 +64,16 @@ AUTOMATED: Final[dict[m.State, tuple[m.Reason, ...]]] = {
 }
 MANUAL_HALTED: Final = (
     R.NEEDS_CLEARING, R.NOT_CAPABLE, R.NEEDS_CLEARING, R.NEEDS_CLEARING, R.NEEDS_CLEARING, OK, R.NOT_CAPABLE, OK, OK,
+    *BLIND,
 )  # fmt: skip
 # And for a manual one: throat clear; cards in the well, but for HALTED and DOUBTFUL, where hands have lifted them out.
 MANUAL: Final[dict[m.State, tuple[m.Reason, ...]]] = {
-    S.IDLE: (OK, R.NOT_CAPABLE, R.NOTHING_TO_EJECT, R.SHOE_EMPTY, OK, R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK),
-    S.READY: (R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK, OK, R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK),
-    S.DEALING: (R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK, R.BUSY, R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK),
-    S.COUNTING: (R.BUSY, R.NOT_CAPABLE, R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.NOT_CAPABLE, OK, OK),
+    S.IDLE: (OK, R.NOT_CAPABLE, R.NOTHING_TO_EJECT, R.SHOE_EMPTY, OK, R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK, *BLIND),
+    S.READY: (R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK, OK, R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK, *BLIND),
+    S.DEALING: (R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK, R.BUSY, R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK, *BLIND),
+    S.COUNTING: (R.BUSY, R.NOT_CAPABLE, R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.NOT_CAPABLE, OK, OK, *BLIND),
     S.HALTED: MANUAL_HALTED,
-    S.TESTING: (R.BUSY, R.NOT_CAPABLE, R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.NOT_CAPABLE, OK, OK),
+    S.TESTING: (R.BUSY, R.NOT_CAPABLE, R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.NOT_CAPABLE, OK, OK, *BLIND),
     S.DOUBTFUL: MANUAL_HALTED,
 }
 
@@ -185,7 +190,9 @@ def test_every_state_and_every_command_is_in_a_table() -> None:
     assert reported - {OK} == refusals - elsewhere, "the others are tried below and in tests/scenario/test_shoe.py"
 
 
-@pytest.mark.parametrize("name", [name for name in COLUMNS if name not in ("Stop", "Reset", "StartRound")])
+@pytest.mark.parametrize(
+    "name", [name for name in COLUMNS if name not in ("Stop", "Reset", "StartRound", "ReleaseCards")]
+)
 async def test_an_open_door_refuses_every_motion(seed: int, name: str) -> None:
     async with shoe_bench(seed) as b:
         b.inject("door:to=open")
@@ -264,6 +271,7 @@ REPLIES: Final[dict[str, type[Message]]] = {
     "ClearJam": Accepted,
     "Jog": Accepted,
     "Reset": Settled,
+    "ReleaseCards": Settled,  # refused: it has no reader
 }
 
 

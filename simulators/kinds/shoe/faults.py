@@ -49,6 +49,24 @@ FAULTS: Final[FaultRows] = (
     ("dust", "machine", {"sensor": "exit", "percent": "30"}, "a sensor's clear level sinks by PERCENT"),
     ("seized", "machine", {"motor": "transport"}, "a motor does not turn: it strains, and what it should move sticks"),
     (
+        "card_unread",
+        "machine",
+        {"card": "0"},
+        "on a shoe that identifies: the reader cannot read a card, card N of the phase, 0 = the next",
+    ),
+    (
+        "card_misread",
+        "machine",
+        {"card": "0"},
+        "on a shoe that identifies: the reader reports the value of the card before, so one card is identified twice",
+    ),
+    (
+        "card_read_twice",
+        "machine",
+        {"card": "0"},
+        "on a shoe that identifies: the reader reports one card twice, so reads and count disagree",
+    ),
+    (
         "mend",
         "machine",
         {},

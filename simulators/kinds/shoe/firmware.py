@@ -15,6 +15,7 @@ from simulators.kinds.shared.progress_throttle import ProgressThrottle
 from simulators.kinds.shoe.counts import ShoeCounts
 from simulators.kinds.shoe.mechanics import Surface
 from simulators.kinds.shoe.shoe_base import ShoeFirmwareBase
+from simulators.kinds.shoe.unit_values import UnitValues
 
 if TYPE_CHECKING:
     from simulators.engine.faults import InjectedFault
@@ -40,8 +41,9 @@ class ShoeFirmware(ShoeFirmwareBase):
     _beyond = (m.StartRound,)
     _mechanics: ShoeMechanics
 
-    def __init__(self, mechanics: ShoeMechanics) -> None:
-        super().__init__(mechanics, ShoeCounts(), sees_faces=True)
+    def __init__(self, mechanics: ShoeMechanics, *, identifies: bool) -> None:
+        units = UnitValues(by_hand=False) if identifies else None
+        super().__init__(mechanics, ShoeCounts(), units, sees_faces=True)
 
     def _forget(self) -> None:
         super()._forget()
@@ -68,6 +70,7 @@ class ShoeFirmware(ShoeFirmwareBase):
     def _begin(self, message: m.Actuation) -> bool:
         match message:
             case m.Load():
+                self._erase_values()
                 self._counts.begin_load()
                 self._start(message.command, m.Phase.LOADING)
                 self._cover_at = None
@@ -75,11 +78,14 @@ class ShoeFirmware(ShoeFirmwareBase):
             case m.Dispense():
                 self._start(message.command, m.Phase.DISPENSING)
                 self._ordered_cards = message.cards
+                if self._units is not None:
+                    self._units.begin(message.command)
                 self._draw_next()
             case m.CountStub():
                 self._start(message.command, m.Phase.STUB)
                 self._draw_next()
             case m.ClearJam():
+                self._erase_values()
                 self._counts.begin_emptying()
                 self._start(message.command, m.Phase.CLEARING)
                 self._reason = m.Reason.NONE
@@ -170,6 +176,8 @@ class ShoeFirmware(ShoeFirmwareBase):
                 self.board.emit(m.ShortStack(command, self._ordered_cards, self._moved, counts.left))
             case _:
                 self._stacks += 1
+                if self._units is not None:
+                    self._units.end_stack()
                 self.board.emit(m.Dispensed(command, self._moved, self._face_up, counts.left))
         if not balanced:
             self._unbalanced()
@@ -206,6 +214,8 @@ class ShoeFirmware(ShoeFirmwareBase):
         self._face_up += surface is Surface.FACE
         if sensor is m.Sensor.DRAW:
             self._counts.read(cover=surface is Surface.COVER)
+            if self._phase is m.Phase.DISPENSING and surface is not Surface.COVER:
+                self._read_value()
             return
         self._feeds_cover = surface is Surface.COVER
         if self._feeds_cover:
@@ -233,6 +243,8 @@ class ShoeFirmware(ShoeFirmwareBase):
             self.board.emit(m.CoverCard(self._command, self._phase, self._moved))
         elif self._delivered is not None:
             self._delivered += 1
+        if self._units is not None and not cover and self._phase is m.Phase.DISPENSING:
+            self._units.count(self._moved + 1)
         self._arrived(cover=cover)
 
     def _arrived(self, *, cover: bool) -> None:
@@ -291,6 +303,8 @@ class ShoeFirmware(ShoeFirmwareBase):
             return
         if not self._lies_in(m.Place.SLOT):
             self._delivered = 0
+            if self._units is not None:
+                self._units.slot_emptied()
         self._look_into_well()
         self._note_piles()
 
@@ -300,6 +314,7 @@ class ShoeFirmware(ShoeFirmwareBase):
             return
         self._mechanics.door_open = is_open
         if is_open:
+            self._erase_values()
             if self._at_rest is m.State.IDLE:
                 self._counts.note_inspection()
             else:

@@ -102,14 +102,16 @@ class SimulatedShoe(_Shoe):
     mechanics: ShoeMechanics
     firmware: ShoeFirmware
 
-    def __init__(self, slot: str = "shoe.1", **options: Unpack[MachineOptions]) -> None:
+    def __init__(self, slot: str = "shoe.1", *, identifies: bool = False, **options: Unpack[MachineOptions]) -> None:
         super().__init__(slot, **options)
         self.mechanics = ShoeMechanics(self.world, self.clock, Random(self.rng.random()), slot)
-        self.firmware = ShoeFirmware(self.mechanics)
+        self.mechanics.has_value_reader = identifies
+        self.firmware = ShoeFirmware(self.mechanics, identifies=identifies)
         self._entry = self.mechanics.intake
         if self.has_own_world:
             self.world.make_deck(self._entry, "blue")
-        self.assemble(self.firmware, m.ToDevice, "PB-D1", [m.COUNTS, m.DISPENSES, m.SEES_FACES, EDGE_LOG, m.JOGS])
+        capabilities = [m.COUNTS, m.DISPENSES, m.SEES_FACES, EDGE_LOG, m.JOGS] + [m.IDENTIFIES] * identifies
+        self.assemble(self.firmware, m.ToDevice, "PB-D1" + "i" * identifies, capabilities)
 
     def apply_machine_fault(self, fault: InjectedFault) -> None:
         """Apply a fault of the mechanics, or of the switches that the firmware reads."""
@@ -138,17 +140,25 @@ class SimulatedManualShoe(_Shoe):
     firmware: ManualShoeFirmware
 
     def __init__(
-        self, slot: str = "shoe.1", *, sees_faces: bool = True, decks: int = 1, **options: Unpack[MachineOptions]
+        self,
+        slot: str = "shoe.1",
+        *,
+        sees_faces: bool = True,
+        decks: int = 1,
+        identifies: bool = False,
+        **options: Unpack[MachineOptions],
     ) -> None:
         super().__init__(slot, **options)
         self.mechanics = ManualShoeMechanics(self.world, self.clock, Random(self.rng.random()), slot)
-        self.firmware = ManualShoeFirmware(self.mechanics, sees_faces=sees_faces)
+        self.mechanics.has_value_reader = identifies
+        self.firmware = ManualShoeFirmware(self.mechanics, sees_faces=sees_faces, identifies=identifies)
         self._entry = self.mechanics.well
         if self.has_own_world and decks == 1:
             self.world.make_deck(self._entry, "blue")
         elif self.has_own_world:
             self.world.make_deck(self._entry, "blue", DECK_52 * decks)
-        self.assemble(self.firmware, m.ToDevice, "PB-D0", [m.COUNTS, m.DRAWS, EDGE_LOG] + [m.SEES_FACES] * sees_faces)
+        capabilities = [m.COUNTS, m.DRAWS, EDGE_LOG] + [m.SEES_FACES] * sees_faces + [m.IDENTIFIES] * identifies
+        self.assemble(self.firmware, m.ToDevice, "PB-D0" + "i" * identifies, capabilities)
 
     def apply_machine_fault(self, fault: InjectedFault) -> None:
         """Apply a fault of the throat; there is no door."""

@@ -9,6 +9,7 @@ from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault
 from simulators.kinds.shoe.counts import UncountedShoe
 from simulators.kinds.shoe.shoe_base import ShoeFirmwareBase
+from simulators.kinds.shoe.unit_values import UnitValues
 
 if TYPE_CHECKING:
     from simulators.engine.faults import InjectedFault
@@ -23,9 +24,10 @@ class ManualShoeFirmware(ShoeFirmwareBase):
 
     _beyond = (m.Dispense, m.Jog)
 
-    def __init__(self, mechanics: ManualShoeMechanics, *, sees_faces: bool) -> None:
+    def __init__(self, mechanics: ManualShoeMechanics, *, sees_faces: bool, identifies: bool) -> None:
         self._opened: int | None = None  # the command that opened the round or the stub count
-        super().__init__(mechanics, UncountedShoe(), sees_faces=sees_faces)
+        units = UnitValues(by_hand=True) if identifies else None
+        super().__init__(mechanics, UncountedShoe(), units, sees_faces=sees_faces)
 
     def _left(self) -> int | None:
         """The block was not counted in: the rest is known only once the well is empty."""
@@ -39,16 +41,20 @@ class ManualShoeFirmware(ShoeFirmwareBase):
     def _begin(self, message: m.Actuation) -> bool:
         match message:
             case m.Load():
+                self._erase_values()
                 self._counts.begin_load()
                 self._change(m.State.READY)
                 self.board.emit(m.Loaded(message.command, None, 0, None, None))
             case m.StartRound():
                 self._end_round()
                 self._open(m.State.DEALING, message.command, m.Phase.DRAWING)
+                if self._units is not None:
+                    self._units.begin(message.command)
             case m.CountStub():
                 self._end_round()
                 self._open(m.State.COUNTING, message.command, m.Phase.STUB)
             case m.ClearJam():
+                self._erase_values()
                 self._counts.note_inspection()  # well and throat are visible, and both are empty
                 self._counts.tested()
                 self._reason = m.Reason.NONE
@@ -94,9 +100,16 @@ class ManualShoeFirmware(ShoeFirmwareBase):
 
     # --- hands -----------------------------------------------------------------------------------------------
 
+    def _hand_began(self, again: bool) -> None:
+        super()._hand_began(again)
+        if self.state is m.State.DEALING and not self._counts.draws_cover:
+            self._read_value()
+
     def _hand_drew(self) -> None:
         ordered = self.state in _ORDERED
         self._moved += ordered
+        if self._units is not None and self.state is m.State.DEALING:
+            self._units.count(self._moved)
         self.board.emit(m.Drawn(ordered, self._moved if ordered else 0, self._drawn(), self._left()))
 
     def _drawn(self) -> int | None:

@@ -33,6 +33,9 @@ MANUAL: Final = (Sensor.WELL, Sensor.DRAW, Sensor.EXIT)
 # For each reader: the segments after and before its sensor.
 _READ: Final = {Sensor.FEED: (Segment.STORE, Segment.FEED), Sensor.DRAW: (Segment.EXIT, Segment.DRAW)}
 
+# Faults of the reader that identifies cards.
+READER_FAULTS: Final = ("card_unread", "card_misread", "card_read_twice")
+
 PATH: Final = PathLayout(
     Segment,
     Sensor,
@@ -63,6 +66,8 @@ class ManualShoeMechanics(CardPathMechanics):
 
     def __init__(self, world: World, clock: DeviceClock, rng: Random, slot: str) -> None:
         super().__init__(PATH, world, clock, rng, slot)
+        self.has_value_reader = False
+        self._last_value: list[int] = []  # the image that the reader still holds
         self.well = self.place("well")  # cards before they are dealt
         self.behind_well = self.place("behind_well")  # not covered by any sensor
         self.piles = {Sensor.WELL: self.well}
@@ -93,12 +98,35 @@ class ManualShoeMechanics(CardPathMechanics):
 
     def surface(self, sensor: Sensor) -> Surface:
         """Return what the reader at a sensor detects, at the leading edge."""
-        after, before = _READ[sensor]
-        top = self.world.top
-        (card,) = top(self.segment_place(after), 1) or top(self.segment_place(before), 1)  # a torn one
+        card = self._card_at(sensor)
         if card.face == COVER:
             return Surface.COVER
         return Surface.FACE if card.id in self.world.face_up else Surface.BACK
+
+    def _card_at(self, sensor: Sensor) -> Card:
+        after, before = _READ[sensor]
+        top = self.world.top
+        (card,) = top(self.segment_place(after), 1) or top(self.segment_place(before), 1)  # a torn one
+        return card
+
+    def read_values(self) -> list[int]:
+        """Return what the value reader at DRAW reports of the card there: its value, nothing, or something wrong."""
+        card = self._card_at(Sensor.DRAW)
+        before = self._last_value
+        self._last_value = [] if card.id in self.world.face_up else [card.face]  # then the reader sees a back
+        if self._reader_fault("card_unread"):
+            return []
+        if self._reader_fault("card_misread"):
+            return before
+        return self._last_value * (2 if self._reader_fault("card_read_twice") else 1)
+
+    def _reader_fault(self, name: str) -> bool:
+        """Return whether a fault of the reader concerns the moving card, and end it."""
+        for fault in self._pending:
+            if fault.kind.name == name and fault.integer("card") in (0, self._moved[1]):
+                self._pending.remove(fault)
+                return True
+        return False
 
     def levels(self) -> list[OpticalLevel]:
         """Return the level of every sensor of a manual shoe, and zero for the others."""
@@ -114,7 +142,16 @@ class ManualShoeMechanics(CardPathMechanics):
             raise BadFault(f"{name}: a manual shoe has neither rollers nor a place behind its well")
         if name in ("jam", "torn_card") and fault.text("segment") not in ("exit", "drop"):
             raise BadFault(f"{name}: a manual shoe has the segments exit and drop, not {fault.text('segment')!r}")
-        super().inject(fault)
+        if name in READER_FAULTS:
+            self._inject_reader_fault(fault)
+        else:
+            super().inject(fault)
+
+    def _inject_reader_fault(self, fault: InjectedFault) -> None:
+        if not self.has_value_reader:
+            raise BadFault(f"{fault.kind.name}: this shoe reads no card values")
+        fault.integer("card")
+        self._pending.append(fault)
 
     def pull(self, cards: int) -> None:
         """Draw so many cards by hand, one after the other; cards that stick together come together. Takes time."""
@@ -229,7 +266,10 @@ class ShoeMechanics(ManualShoeMechanics):
         """Apply a fault of the mechanics; BadFault if it is impossible."""
         if fault.kind.name == "double_feed" and fault.text("segment") not in ("feed", "draw"):
             raise BadFault("double_feed: cards are drawn from a pile in segment feed or draw, nowhere else")
-        CardPathMechanics.inject(self, fault)
+        if fault.kind.name in READER_FAULTS:
+            self._inject_reader_fault(fault)
+        else:
+            CardPathMechanics.inject(self, fault)
 
     def _run(self, segment: Segment, place: str, arrive: Callable[[list[Card]], None], *motors: IntEnum) -> None:
         pile = self.world.top(place, 2)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from simulators.engine.board import Board
     from simulators.kinds.shoe.counts import ShoeCounts
     from simulators.kinds.shoe.mechanics import ManualShoeMechanics
+    from simulators.kinds.shoe.unit_values import UnitValues
 
 TEST_TIME: Final = 0.8
 # Time that a jogged motor is on (s): a quarter of a turn.
@@ -36,12 +37,16 @@ class ShoeFirmwareBase:
 
     _beyond: ClassVar[tuple[type[Message], ...]]  # commands that this model lacks
 
-    def __init__(self, mechanics: ManualShoeMechanics, counts: ShoeCounts, *, sees_faces: bool) -> None:
+    def __init__(
+        self, mechanics: ManualShoeMechanics, counts: ShoeCounts, units: UnitValues | None, *, sees_faces: bool
+    ) -> None:
+        """`units` keeps the card values of a shoe that identifies cards."""
         self.board: Board  # set by Machine.assemble
         self.stalled = False
         self._mechanics = mechanics
         self._clock = mechanics.clock
         self._counts = counts
+        self._units = units
         self._sees_faces = sees_faces
         self._at_rest: m.State | None = m.State.IDLE  # persistent; None while cards may be anywhere
         self._stacks = 0
@@ -50,6 +55,7 @@ class ShoeFirmwareBase:
 
     def _forget(self) -> None:
         """Set the state after a boot."""
+        self._erase_values()
         self.state = m.State.DOUBTFUL if self._at_rest is None else self._at_rest
         self._reason = m.Reason.NONE
         self._command: int | None = None  # the running command
@@ -79,7 +85,9 @@ class ShoeFirmwareBase:
             self.state = self._at_rest = m.State.IDLE
 
     def on_session_start(self) -> None:
-        """A session started: report a power loss at once."""
+        """A session started: report a power loss at once. A bench tool must not get what a table dealt."""
+        if self.board.session_role == "bench":
+            self._erase_values()
         if self._reason is m.Reason.POWER_LOST:
             self.board.emit(m.Power(interrupted=True))
 
@@ -121,7 +129,7 @@ class ShoeFirmwareBase:
         """Return the first reason that applies, in the order of docs/devices/shoe.md."""
         if isinstance(message, m.Stop | m.Reset):
             return m.Reason.NONE
-        if isinstance(message, self._beyond):
+        if isinstance(message, self._beyond) or (isinstance(message, m.ReleaseCards) and self._units is None):
             return m.Reason.NOT_CAPABLE
         if isinstance(message, m.Dispense) and not 1 <= message.cards <= m.MAX_STACK:
             return m.Reason.STACK_SIZE
@@ -133,6 +141,9 @@ class ShoeFirmwareBase:
             return m.Reason.NEEDS_CLEARING
         if self._path_blocked() and not isinstance(message, m.SelfTest):
             return m.Reason.PATH_BLOCKED
+        if isinstance(message, m.ReleaseCards):
+            assert self._units is not None
+            return self._units.refusal(message.dealt_by, message.card)
         return self._lacking(message)
 
     def _busy(self, message: m.Actuation) -> bool:
@@ -160,6 +171,9 @@ class ShoeFirmwareBase:
                 return False
             case m.Stop():
                 self._stop(m.Reason.STOPPED)
+            case m.ReleaseCards(dealt_by=dealt_by, card=card):
+                assert self._units is not None
+                self.board.emit(m.CardsReleased(message.command, dealt_by, card, *self._units.release(dealt_by, card)))
             case m.Reset():
                 self._clock.after(0.05, lambda: self.board.restart(0.3))  # after the reply has left
             case _:
@@ -203,6 +217,17 @@ class ShoeFirmwareBase:
         else:
             self._end(Outcome.FAILED, m.Reason.MOTOR_STALLED)
 
+    # --- card values ------------------------------------------------------------------------------------------
+
+    def _erase_values(self) -> None:
+        if self._units is not None:
+            self._units.erase()
+
+    def _read_value(self) -> None:
+        """A card of an open stack or round reached the reader: keep its value."""
+        if self._units is not None:
+            self._units.read(self._mechanics.read_values())
+
     # --- hands in the throat ---------------------------------------------------------------------------------
 
     def _sensed(self, sensor: m.Sensor, blocked: bool) -> None:
@@ -225,6 +250,7 @@ class ShoeFirmwareBase:
     def _hand_began(self, again: bool) -> None:
         if again:
             self._counts.lose_certainty()
+            self._erase_values()
         self._counts.draw()
         self._counts.read(cover=self._surface(m.Sensor.DRAW, m.Phase.DRAWING, None) is Surface.COVER)
 
@@ -293,6 +319,7 @@ class ShoeFirmwareBase:
         raise NotImplementedError
 
     def _halt(self, reason: m.Reason) -> None:
+        self._erase_values()
         self._trail.record_halt(self._watch.waited_s, self._mechanics.currents())
         self._watch.stop()
         self._mechanics.halt()
