@@ -56,7 +56,7 @@ class SimulatedPeople(Technician):
         self.expired: set[str] = set()  # decks in use for too long
         self.miscounts: dict[str, int] = {}  # error of the next answer to a kind of question, once
         self.answers_twice = False  # two people give the next answer at once
-        self.choices: dict[str, str] = {}  # the choice for a kind of prompt; otherwise the first
+        self.choices: dict[str, str] = {"players": "nobody"}  # the choice for a kind of prompt; otherwise the first
         self.prompts_seen: list[Prompt] = []
         self.is_ignoring = False  # they see the prompts of an irregularity and do nothing
         self.returned: list[int] = []  # rounds whose wagers were returned

@@ -150,7 +150,7 @@ def _seats_of(table: TablePicture, prompt: Prompt) -> list[int] | None:
     if not prompt.seats:
         return None
     entered = table.round.seats
-    if prompt.kind.startswith(("side_wagers", "progressive_envy")) and entered:
+    if prompt.kind.startswith(("side_wagers", "progressive_envy", "players")) and entered:
         return [seat for seat in entered if seat != prompt.seat]
     return list(range(1, table.rules.seats + 1))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import SeatUndecided
-from table_controller.table import progressive_bets, side_wagers
+from table_controller.table import boxes, progressive_bets, side_wagers
 from table_controller.table import state_machines as mc
 from table_controller.table.irregularities import close_bets, open_hold
 from table_controller.table.state import Progressive, Round, SeatBets, SpotReport
@@ -256,7 +256,7 @@ def advance(c: Context) -> None:
             )
             progressive_bets.return_bets(c, [seat], c.clauses("seats"))
             open_hold(c, "bet_without_wager", seat=seat)
-    elif side_wagers.ask_entries(c) and side_wagers.ask_lammers(c):
+    elif boxes.ask_players(c) and side_wagers.ask_entries(c) and side_wagers.ask_lammers(c):
         c.fire_round("lock")
 
 

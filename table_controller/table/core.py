@@ -12,6 +12,7 @@ import msgspec
 
 from table_controller.table import (
     betting,
+    boxes,
     cutting,
     dealing,
     deck_opening,
@@ -157,13 +158,15 @@ _ADVANCE: Final = (
 # --- answers ----------------------------------------------------------------------------------------------------------
 
 _ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
-    **deck_opening.ANSWERS, **shuffling.ANSWERS, **cutting.ANSWERS, **betting.ANSWERS, **starting_position.ANSWERS,
-    **dealing.ANSWERS, **stub.ANSWERS, **playing.ANSWERS, **orders.ANSWERS, **side_wagers.ANSWERS, **hits.ANSWERS,
+    **deck_opening.ANSWERS, **shuffling.ANSWERS, **cutting.ANSWERS, **betting.ANSWERS, **boxes.ANSWERS,
+    **starting_position.ANSWERS, **dealing.ANSWERS, **stub.ANSWERS, **playing.ANSWERS, **orders.ANSWERS,
+    **side_wagers.ANSWERS, **hits.ANSWERS,
 }  # fmt: skip
 _CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {
     **deck_opening.CHECKS,
     **cutting.CHECKS,
     **betting.CHECKS,
+    **boxes.CHECKS,
     **starting_position.CHECKS,
     **side_wagers.CHECKS,
     **hits.CHECKS,

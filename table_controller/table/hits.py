@@ -110,9 +110,7 @@ def _ask_envy(c: Context) -> None:
         if hand is None:
             c.ask("envy_line", "dealer", NO_ENVY, *rules.envied, seat=seat, clauses=c.clauses("envy_line"))
         elif hand and seat not in money.envy_paid:
-            may_be_own = c.submission.adjacent_boxes > 1  # only the dealer knows which boxes are the same player's
-            choices = ("paid", "nobody") if may_be_own else ("paid",)
-            c.ask("progressive_envy", "dealer", *choices, seat=seat, seats=True, clauses=c.clauses("progressive_envy"))
+            c.ask("progressive_envy", "dealer", "paid", seat=seat, seats=True, clauses=c.clauses("progressive_envy"))
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------
@@ -250,14 +248,9 @@ def envy_objection(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
     """Return an objection to the seats that were paid: all bettors, except boxes of the hand's own player."""
     assert prompt.seat is not None
     due = progressive_bets.seats_paid_envy(c, prompt.seat)
-    if answer.choice == "nobody" and len(due) < c.submission.adjacent_boxes:
+    if sorted(answer.seats) == list(due):
         return None
-    seats = answer.seats if answer.choice == "paid" else ()
-    fewest = len(due) - (c.submission.adjacent_boxes - 1)
-    if len(set(seats)) == len(seats) and set(seats) <= set(due) and len(seats) >= max(1, fewest):
-        return None
-    own = f", except boxes of the same player ({c.submission.adjacent_boxes - 1} at most)" if fewest < len(due) else ""
-    return f"envy for seat {prompt.seat} is paid to seats {', '.join(map(str, due))}{own}"
+    return f"envy for seat {prompt.seat} is paid to seats {', '.join(map(str, due))}"
 
 
 def _envy_paid(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
@@ -265,13 +258,12 @@ def _envy_paid(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     assert rules is not None
     assert prompt.seat is not None
     money.envy_paid.append(prompt.seat)
-    if answer.choice == "paid":
-        hand, seats = progressive_bets.envy_line(c, prompt.seat), tuple(sorted(answer.seats))
-        assert hand
-        number = c.state.round.number
-        paid, entry = ledger.pay_envy(money.book, rules, number, prompt.seat, hand, seats, prompt.clauses)
-        money.envy += paid
-        progressive_bets.record_entry(c, entry)
+    hand, seats = progressive_bets.envy_line(c, prompt.seat), tuple(sorted(answer.seats))
+    assert hand
+    number = c.state.round.number
+    paid, entry = ledger.pay_envy(money.book, rules, number, prompt.seat, hand, seats, prompt.clauses)
+    money.envy += paid
+    progressive_bets.record_entry(c, entry)
 
 
 ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import cards as book
-from table_controller.table import dealing, decks, progressive_bets, side_wagers, starting_position
+from table_controller.table import boxes, dealing, decks, progressive_bets, side_wagers, starting_position
 from table_controller.table import state_machines as mc
 from table_controller.table.irregularities import close_bets, open_hold
 from table_controller.table.state import Round
@@ -65,7 +65,8 @@ def _play(c: Context) -> None:
     round_, choices = c.state.round, player_choices(c)
     waiting = [seat for seat in round_.seats if seat not in round_.dead and seat not in round_.decided]
     if not choices and not round_.hands_set:
-        c.ask("hands_set", "dealer", clauses=c.clauses("set_hands"))
+        if boxes.ask_settings(c):
+            c.ask("hands_set", "dealer", clauses=c.clauses("set_hands"))
     elif _collect_surrendered(c, [seat for seat, choice in round_.decided.items() if choice == "surrender"]):
         return
     elif choices and waiting:  # from the far left clockwise

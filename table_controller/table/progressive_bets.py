@@ -237,7 +237,7 @@ def is_announcement_due(c: Context) -> bool:
 
 
 def seats_paid_envy(c: Context, of: int) -> tuple[int, ...]:
-    """Return the seats paid for a seat's hand: every other bettor; none if the hand or the bets do not count."""
+    """Return the seats paid for a seat's hand: every bettor but its own player; none if hand or bets do not count."""
     rules, round_ = c.meter, c.state.round
     no_hand = of in round_.dead or of in round_.incomplete
     if rules is None or not rules.envied or no_hand or not _opens_envy(c, rules.unit):
@@ -245,7 +245,8 @@ def seats_paid_envy(c: Context, of: int) -> tuple[int, ...]:
     if round_.decided.get(of) == "fold" and not c.submission.folded_progressive:
         return ()
     bettors = (seat for seat, bet in sorted(c.state.money.bets.items()) if bet.state in ("lost", "won"))
-    return tuple(seat for seat in bettors if seat != of and seat not in round_.dead)
+    own = round_.players.get(of, of)
+    return tuple(seat for seat in bettors if round_.players.get(seat, seat) != own and seat not in round_.dead)
 
 
 def _opens_envy(c: Context, unit: int) -> bool:

@@ -143,6 +143,8 @@ def on_shuffle_ended(c: Context, event: ev.ShuffleEnded) -> None:
         return
     if event.count is not None:
         decks.mark_whole(deck)
+    if not c.submission.shuffler_counts:
+        deck.shuffled_by = "not_counting"  # filed as such: its right count replaces no count by people
     if c.source != event.slot:
         deck.place = event.slot + GATE
     cut = "machine_shuffle" in c.edition.cut.when and not c.is_lifted(c.edition.cut.clause)

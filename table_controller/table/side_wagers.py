@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Prompt
 
 _ENTERED: Final = "side_wagers"
+_DOLLAR: Final = 100  # cents
 
 
 # --- who has what -----------------------------------------------------------------------------------------------------
@@ -82,39 +83,53 @@ def _wager_entered(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 
 
 def ask_lammers(c: Context) -> bool:
-    """Ask for a lammer at every Qualifying Wager, seat by seat; return whether none is missing (F3)."""
-    envy = c.edition.envy
+    """Ask for a lammer at every Qualifying Wager, seat by seat; return whether none is missing (F3).
+
+    Where the amount is not known, the dealer is asked whether the wager qualifies: without a yes the seat has no envy.
+    """
+    envy, round_ = c.edition.envy, c.state.round
     if envy is None or not envy.lammer:
         return True
-    surely, maybe = _qualifying(c)
-    missing = [seat for seat in sorted(surely | maybe) if seat not in c.state.round.lammers]
+    surely, maybe, small = _qualifying(c)
+    for seat in sorted(small - set(round_.lammers)):
+        round_.lammers.append(seat)
+        _record_no_envy(c, seat)
+    missing = [seat for seat in sorted(surely | maybe) if seat not in round_.lammers]
     for seat in missing:
-        choices = ("laid",) if seat in surely else ("laid", "too_small")
-        c.ask("lammers", "dealer", *choices, seat=seat, clauses=c.clauses("lammers"))
+        if seat in surely:
+            c.ask("lammers", "dealer", "laid", seat=seat, clauses=c.clauses("lammers"))
+        else:
+            c.ask("qualifying", "dealer", "yes", "no", seat=seat, clauses=c.clauses("qualifying"))
     return not missing
 
 
-def _qualifying(c: Context) -> tuple[set[int], set[int]]:
-    """Return the seats whose wager surely opens envy, and those where the dealer must check its amount."""
+def _qualifying(c: Context) -> tuple[set[int], set[int], set[int]]:
+    """Return the seats whose wager surely opens envy, those where it may, and those where it is too small."""
     envy, rules = c.edition.envy, c.edition.progressive
     assert envy is not None
+    enough = envy.least_cents or 0
     surely: set[int] = set()
     maybe: set[int] = set()
+    small: set[int] = set()
     for name in envy.wagers:
         if name not in c.submission.wagers or _shut_out(c, name):
             continue
-        least = c.submission.least_wagers_cents.get(name, 0)
-        seats = set(c.state.round.side_wagers.get(name, ()))
         if rules is not None and name == rules.wager:
             table = c.submission.paytables.get(name)
-            least = next((t.unit_cents or 0 for t in paytables(c.edition.game) if t.id == table), 0)
-            seats = set(c.state.progressive.accepted)
-            if least < (envy.least_cents or 0):
-                continue  # a bet is always its paytable's unit
-        elif c.submission.most_wagers_cents.get(name, envy.least_cents or 0) < (envy.least_cents or 0):
-            continue  # no wager of this table is large enough
-        (surely if least >= (envy.least_cents or 0) else maybe).update(seats)
-    return surely, maybe - surely
+            unit = next((t.unit_cents or 0 for t in paytables(c.edition.game) if t.id == table), 0)
+            if unit >= enough:  # a bet is always its paytable's unit
+                surely.update(c.state.progressive.accepted)
+            continue
+        least, most = c.submission.least_wagers_cents.get(name, 0), c.submission.most_wagers_cents.get(name)
+        for seat in c.state.round.side_wagers.get(name, ()):
+            cents = c.state.round.amounts.get(name, {}).get(seat)
+            if enough <= (least if cents is None else cents):
+                surely.add(seat)
+            elif cents is not None or (most is not None and most < enough):
+                small.add(seat)
+            else:
+                maybe.add(seat)
+    return surely, maybe - surely, small - surely - maybe
 
 
 def _shut_out(c: Context, wager: str) -> bool:
@@ -124,10 +139,24 @@ def _shut_out(c: Context, wager: str) -> bool:
 
 
 def _lammer(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """A lammer is at the wager; or the dealer found it too small, so that the seat gets no envy."""
     assert prompt.seat is not None
     c.state.round.lammers.append(prompt.seat)
-    if answer.choice == "laid":
+    if answer.choice == "no":
+        _record_no_envy(c, prompt.seat)
+    else:
         c.state.round.envy.append(prompt.seat)
+
+
+def _record_no_envy(c: Context, seat: int) -> None:
+    """Record that the wager of a seat is no Qualifying Wager, so that it gets no envy in this round."""
+    least = (c.edition.envy.least_cents or 0) // _DOLLAR if c.edition.envy is not None else 0
+    round_ = c.state.round.number
+    c.record_finding(
+        "not_qualifying",
+        f"seat {seat}, round {round_}: its wager is below ${least}, so it is no Qualifying Wager and this seat gets no "
+        f"envy ({', '.join(c.clauses('qualifying')[-1:])})",
+    )
 
 
 # --- settling ---------------------------------------------------------------------------------------------------------
@@ -244,6 +273,7 @@ def _collected(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
 ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     _ENTERED: _wager_entered,
     "lammers": _lammer,
+    "qualifying": _lammer,
     "side_settled": _side_settled,
     "envy_hand": _judged,
     "envy_paid": _envy_paid,

@@ -77,6 +77,7 @@ def _reshake(c: Context) -> bool:
     if round_.state != mc.STARTING_POSITION or c.state.start != "shaker":
         return False
     round_.total, round_.start, round_.asked_start, round_.announced = None, None, False, False
+    round_.marked = False
     return True
 
 
@@ -135,6 +136,11 @@ def _taken_over(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
 def _parked(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
     c.state.round.parked = True
     c.state.lid_off = False
+
+
+def _marked(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    """The dealer marked the starting position, as the Rules Submission has it."""
+    c.state.round.marked = True
 
 
 # --- number and button -----------------------------------------------------------------------------------------------
@@ -215,7 +221,10 @@ def _find(c: Context) -> None:
     ):
         round_.start, round_.announced = c.state.button, True
     if round_.start is not None and round_.announced:
-        dealing.begin_deal(c)
+        if c.submission.start_marker and not round_.marked:
+            c.ask("marker", "dealer", seat=dealing.place_of_position(round_.start), clauses=c.clauses("marker"))
+        else:
+            dealing.begin_deal(c)
     elif round_.total is not None:
         c.ask("announce", "dealer", number=True, slot=slot, least=3, most=18, clauses=c.clauses("announce"))
     elif c.state.start == "flat_button":
@@ -240,6 +249,7 @@ def _park(c: Context) -> None:
 
 ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "announce": _announced,
+    "marker": _marked,
     "cover_shaker": _covered,
     "dice": _new_dice,
     "park_shaker": _parked,

@@ -89,13 +89,18 @@ class Round(msgspec.Struct):
     seats: tuple[int, ...] = ()  # seats with a wager, entered by the dealer
     seats_entered: bool = False
     side_wagers: dict[str, list[int]] = {}  # side wagers that bar surrender, with the seats that the dealer entered
-    lammers: list[int] = []  # seats where the dealer was asked to place a lammer
+    amounts: dict[str, dict[int, int]] = {}  # cents of each wager by seat, as far as the dealer entered them
+    players: dict[int, int] = {}  # boxes of players who have several, each with the lowest seat of its player
+    players_entered: bool = False  # no further player has several boxes
+    set_first: dict[int, int] = {}  # of each of these players, the box whose hand is set first
+    lammers: list[int] = []  # seats where the dealer was asked for a Qualifying Wager, or to place its lammer
     envy: list[int] = []  # seats with a lammer
     started: bool = False  # the Start Game key was pressed
     # Starting position.
     total: int | None = None  # of the dice
     start: int | None = None  # position number 1 to 7
     announced: bool = False
+    marked: bool = False  # the marker is at the starting position
     asked_start: bool = False  # the shaker is armed, or the generator has the command to draw
     # The deal.
     to_deal: list[int] = []  # places that still need their cards, in order
@@ -121,6 +126,7 @@ class Round(msgspec.Struct):
     racked: bool = False  # the stacks of places without a wager are in the rack
     parked: bool = False  # the shaker was covered, shaken once and put aside
     # Play.
+    hands_placed: list[int] = []  # boxes of one player whose hand was set and placed face down, in their order
     hands_set: bool = False
     decided: dict[int, str] = {}
     folds_taken: bool = False

@@ -328,10 +328,12 @@ def test_a_bet_of_a_dollar_opens_no_envy_in_688a_and_tables_without_the_column_a
 
 
 def test_a_player_of_two_boxes_is_not_paid_for_his_own_other_box() -> None:
-    floor = BettingTable("688a-progressive-4", bets=(1, 3, 6), adjacent_boxes=2)
+    floor = BettingTable("688a-progressive-4", bets=(1, 5, 6), adjacent_boxes=2)
+    floor.seats, floor.boxes = (1, 5, 6), [(5, 6)]
     floor.claim(6, "four_of_a_kind")
     floor.until_asked("progressive_envy", 6)
-    assert "same player" in refusal_text(floor.answer_for_seat("progressive_envy", 6, "nobody"))
+    refused = refusal_text(floor.answer_for_seat("progressive_envy", 6, seats=(1, 5)))
+    assert refused == "envy for seat 6 is paid to seats 1"
     floor.answer_for_seat("progressive_envy", 6, seats=(1,))
     floor.finish()
     assert floor.book.balance(ENVY) == 25 * DOLLAR

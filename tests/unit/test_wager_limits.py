@@ -10,6 +10,8 @@ from firmware_bridge.errors import BadHand, BadSubmission
 from table_controller import rulebook
 from table_controller.rulebook import check_submission
 from table_controller.rulebook.wager_limits import wager_objection
+from table_controller.table import state_machines as mc
+from tests.support.core.ideal_table import findings
 from tests.support.core.settled_rounds import seat, settle_round, terms
 from tests.unit.clauses.test_688a_progressive import table_of
 
@@ -92,7 +94,8 @@ def test_a_maximum_below_five_dollars_opens_no_envy() -> None:
     table = table_of("automated_shoe", "lammers", wagers=["fortune"], paytables={"fortune": "688a-fortune-1"},
                      most_wagers_cents={"fortune": 499})  # fmt: skip
     table.side = {"fortune": (1, 3)}
-    table.round()
+    table.play_to(mc.PLAYING)
     assert not table.prompts("lammers")
-    assert table.round_.number == 1
-    assert not table.round_.lammers
+    assert not table.round_.envy
+    recorded = [each for _, decided in table.log for each in findings(decided, "not_qualifying")]
+    assert len(recorded) == 2

@@ -93,6 +93,7 @@ class IdealTable:
         self.bets: set[int] = set()  # seats with a chip on their sensor
         self.seats: tuple[int, ...] = (1, 3, 6)
         self.side: dict[str, tuple[int, ...]] = {}  # side wager -> seats that have it
+        self.boxes: list[tuple[int, ...]] = []  # boxes of each player who has several
         self.dice: tuple[int, int, int] = (2, 3, 5)
         self.loads_shuffler = True  # somebody puts waiting decks into the shuffler
         self.override: Callable[[Decision], list[ev.Event] | None] = lambda _: None
@@ -343,6 +344,8 @@ class IdealTable:
             return self.side.get(prompt.kind.partition("/")[2], ())
         if prompt.kind == "progressive_envy":
             return progressive_bets.seats_paid_envy(self.table.context, prompt.seat or 0)
+        if prompt.kind == "players":
+            return next((each for each in self.boxes if each[0] not in self.round_.players), ())
         regulars = self.state.regulars
         if prompt.kind == "seats" and self.table.context.submission.mid_shoe_entry_ban and regulars is not None:
             return tuple(seat for seat in self.seats if seat in regulars)  # no new player may enter before the shuffle

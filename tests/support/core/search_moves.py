@@ -150,6 +150,8 @@ class SearchModel:
             return [progressive_bets.seats_paid_envy(self.table.context, prompt.seat or 0)]
         if prompt.kind in ("first_arrival", "cover_seat"):
             return [(2,)]
+        if prompt.kind == "players":
+            return [(1, 2)]
         return [(1, 2), (2,)] if self.trouble.variety else [(1, 2)]
 
     # --- commands -----------------------------------------------------------------------------------------------------

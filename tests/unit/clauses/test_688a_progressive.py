@@ -136,16 +136,17 @@ def test_without_bets_no_chips_are_asked_for(method: str) -> None:
 
 @each_progressive("688a.8(b)(1)", "688a.9(a)(3)(i)", "688a.10(a)(2)(i)")
 def test_a_lammer_is_laid_at_every_seat_with_a_qualifying_wager_before_the_deal(method: str) -> None:
-    table = table_of(method, "lammers")
+    table = table_of(method, "lammers", "qualifying")
     table.bets, table.side = {1}, {"fortune": (3, 6)}
     decided = table.round()
     assert (table.phase, "arm_dice" in commanded_acts(decided)) == (mc.NO_MORE_BETS, False)
-    asked = {p.seat: p for p in table.prompts("lammers")}
+    asked = {p.seat: p for kind in ("lammers", "qualifying") for p in table.prompts(kind)}
     assert sorted(seat or 0 for seat in asked) == [1, 3, 6], "the seats come from the latched bets and the entries"
     assert asked[1].choices == ("laid",), "a bet of five dollars always qualifies"
-    assert asked[3].choices == ("laid", "too_small"), "how large a Fortune Wager is, the dealer sees"
+    assert asked[3].choices == ("yes", "no"), "how large a Fortune Wager is, the dealer sees"
     assert asked[1].clauses == (LAMMERS[method],)
-    for seat, choice in ((1, "laid"), (3, "laid"), (6, "too_small")):
+    assert asked[3].clauses == (LAMMERS[method], "688a.1:Qualifying Wager")
+    for seat, choice in ((1, "laid"), (3, "yes"), (6, "no")):
         assert table.phase == mc.NO_MORE_BETS
         table.step(ev.Answer(asked[seat].id, choice, DEALER))
     assert table.round_.envy == [1, 3]
@@ -164,10 +165,10 @@ def test_a_lammer_is_laid_at_every_seat_with_a_qualifying_wager_before_the_deal(
 )  # fmt: skip
 @pytest.mark.parametrize("method", ["manual_shoe", "automated_shoe"])
 def test_which_wagers_open_envy(method: str, choices: dict[str, Any], lammers: list[int]) -> None:
-    table = table_of(method, "lammers", **choices)
+    table = table_of(method, "lammers", "qualifying", **choices)
     table.bets, table.side = {1}, {"fortune": (3,)}
     table.round()
-    assert [p.seat for p in table.prompts("lammers")] == lammers
+    assert [p.seat for p in (*table.prompts("lammers"), *table.prompts("qualifying"))] == lammers
 
 
 @clauses("688a.8(b)(1)")
@@ -176,4 +177,36 @@ def test_where_the_least_fortune_wager_is_five_dollars_every_one_qualifies() -> 
     table.side = {"fortune": (3,)}
     table.round()
     assert table.prompt("lammers").choices == ("laid",)
-    assert "is not an answer to this question" in refusal_text(table.answer_prompt("lammers", "too_small"))
+    assert "is not an answer to this question" in refusal_text(table.answer_prompt("lammers", "no"))
+
+
+@clauses("688a.1:Qualifying Wager")
+@each_progressive("688a.8(b)(1)", "688a.9(a)(3)(i)", "688a.10(a)(2)(i)")
+def test_no_card_is_dealt_before_every_qualifying_wager_is_answered_and_no_answer_is_a_yes(method: str) -> None:
+    """688a.1: without a Qualifying Wager of at least $5 a seat has no envy; the journal keeps that as a finding."""
+    table = table_of(method, "qualifying")
+    table.side = {"fortune": (3, 6)}
+    table.round()
+    three, six = table.prompts("qualifying")
+    assert {"seats_not_entered", "not_starting"} & table.keys("arm_dice", "shaker.1", "blue")
+    assert "is not an answer to this question" in refusal_text(table.step(ev.Answer(three.id, "laid", DEALER)))
+    assert "the dealer must answer this" in refusal_text(table.step(ev.Answer(three.id, "yes", FLOOR)))
+    decided = table.step(ev.Answer(six.id, "no", DEALER))
+    (finding,) = findings(decided, "not_qualifying")
+    assert "seat 6, round 1: its wager is below $5" in finding.text
+    assert table.phase == mc.NO_MORE_BETS, "seat 3 is open"
+    assert table.round_.envy == []
+    table.step(ev.Answer(three.id, "yes", DEALER))
+    assert (table.phase, table.round_.envy) == (mc.STARTING_POSITION, [3])
+
+
+@clauses("688a.8(b)(1)")
+def test_where_the_amount_is_entered_it_decides_whether_a_wager_qualifies() -> None:
+    table = table_of("manual_shoe", "qualifying", "lammers", "side_wagers/ace_high")
+    table.side = {"fortune": (1, 3, 6)}
+    table.round()
+    table.round_.amounts["fortune"] = {1: 500, 3: 499}
+    decided = table.answer_prompt("side_wagers/ace_high", "nobody")
+    assert [finding.text[:6] for finding in findings(decided, "not_qualifying")] == ["seat 3"]
+    assert [p.seat for p in table.prompts("lammers")] == [1]
+    assert [p.seat for p in table.prompts("qualifying")] == [6], "only its amount is not known"
