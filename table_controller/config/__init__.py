@@ -42,6 +42,7 @@ from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.host.addresses import is_loopback
 from table_controller.journal.store import Policy
 from table_controller.rulebook import check_submission, edition
+from table_controller.rulebook.duties import duty_clauses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -245,7 +246,14 @@ class _ConfigReader:
                 self._warnings.append(f"device.{slot}: a table uses one {kind}, device.{kind}.1")
 
     def _check_sign(self, rules: Edition, submission: Submission, panel: PanelConfig) -> None:
-        """Check that players can see the meter of a progressive: on a sign device or on the /sign page of the panel."""
+        """Check that players can see meter and odds: the meter on a sign device, or both on the panel's /sign page."""
+        if submission.posted_on_sign and not panel.enabled:
+            clause = ", ".join(duty_clauses(rules.game, "odds_posted"))
+            self._problem(f"rules.posted_on_sign needs the /sign page, and panel.enabled = false ({clause})")
+        elif submission.posted_on_sign:
+            self._warnings.append(
+                "rules.posted_on_sign: no round opens unless a display at the table shows the panel's /sign page"
+            )
         why = why_sign_needed(rules, submission)
         if not why or any(kind == "meter_sign" for kind, _ in self._file.devices):
             return

@@ -124,6 +124,7 @@ def example_choices(rules: Edition) -> tuple[dict[str, Any], dict[str, Any]]:
     further["most_wagers_cents"] = {wager.name: _MOST for wager in free}
     if rules.payout_limit is not None:
         further["payout_limit_cents"] = _LIMIT
+    further["posted_on_sign"] = ["odds"] if rules.payout_limit is None else ["odds", "payout_limit"]
     further |= dict.fromkeys(rules.submission_choices, True)
     for name, house_way in list(game_rules(rules.game).house_ways.items())[:1]:
         further |= {"house_way": name, "house_way_ranks": dict(house_way.ranks)}

@@ -1,7 +1,7 @@
 """Shows the durable amounts of the meter on the meter signs, and reports to the core which signs show them.
 
-A sign is a device that reads back its display, or the /sign page of the panel that reads back its document. An amount
-that a sign has not confirmed for `STALE_AFTER_S` counts as not shown.
+A sign is a device that reads back its display, or the /sign page of the panel that reads back its document. That page
+shows the odds as well. What a sign has not confirmed for `STALE_AFTER_S` counts as not shown.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ from firmware_bridge.errors import PitboxError
 from table_controller.controller.lock_window import LockWindow
 from table_controller.controller.slot import slots_of
 from table_controller.ledger.money import CENT, format_dollars
+from table_controller.rulebook.posting.build import build_posting
+from table_controller.rulebook.settlement.terms import SettlementTerms
 from table_controller.table import events as ev
 from table_controller.table.meter_visibility import PAGE
+from table_controller.table.view import ODDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -74,8 +77,12 @@ class MeterSigns:
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
         self._lock_window = LockWindow()
-        if controller.table.context.meter is not None:  # without a meter there are no amounts
+        context = controller.table.context
+        self._posting = build_posting(SettlementTerms(context.edition, context.submission)).number
+        self._has_meter = context.meter is not None  # without a meter there are no amounts
+        if self._has_meter:
             controller.followers.append(self._step)
+        if self._has_meter or context.submission.posted_on_sign:
             self._look()
 
     def _step(self, step: DurableStep) -> None:
@@ -97,16 +104,26 @@ class MeterSigns:
             self._shown.pop(slot, None)
             self._show(slot)
 
-    def on_page_report(self, text: str) -> bool:
-        """Handle the text that the /sign page reads in its document; return whether it is the amount of the meter."""
-        right = text == format_dollars(sign_amounts(self._controller).value * CENT)
-        if right and not self._closed and self._controller.table.context.meter is not None:
-            self._confirm(PAGE)
-        return right
+    def on_page_report(self, text: str, posting: str) -> str:
+        """Handle what the /sign page reads in its document: amount and number of the posting; return what is wrong."""
+        wrong = []
+        if self._has_meter:
+            if text == format_dollars(sign_amounts(self._controller).value * CENT):
+                self._confirm(PAGE)
+            else:
+                wrong.append("this is not the amount of the meter")
+        if self._controller.table.context.submission.posted_on_sign:
+            if posting == self._posting:
+                self._confirm(ODDS)
+            else:
+                wrong.append("this is not the posting of this table")
+        return "; ".join(wrong)
 
     # --- reports to the core ------------------------------------------------------------------------------------------
 
     def _confirm(self, sign: str) -> None:
+        if self._closed:
+            return
         self._confirmed[sign] = self._loop.time()
         self._report(sign, "")
 
@@ -132,6 +149,8 @@ class MeterSigns:
     # --- commands to the signs ----------------------------------------------------------------------------------------
 
     def _show_all(self) -> None:
+        if not self._has_meter:
+            return
         for name in self._signs:
             self._show(name)
 

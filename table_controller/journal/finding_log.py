@@ -27,7 +27,7 @@ KEPT_PER_KIND: Final = 8
 # Findings of normal operation. Every other kind is important, including new kinds.
 _ROUTINE: Final = frozenset({
     "abandoned", "deck_expired", "dice_expired", "dice_out_of_turn", "envy_void", "faces_seen", "late_bet",
-    "latch_found", "meter_seen", "no_roll", "number_out_of_turn", "told_twice",
+    "latch_found", "meter_seen", "no_roll", "number_out_of_turn", "odds_seen", "told_twice",
 })  # fmt: skip
 # Notes that belong to this log; other notes are only in the journal.
 _NOTES: Final[dict[str, Severity]] = {

@@ -89,10 +89,11 @@ class SignOnBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SignShownBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The report of a sign page: its page id, and the amount that it shows."""
+    """The report of a sign page: its page id, the amount that it shows, and the number of the posting that it shows."""
 
     page: Annotated[str, msgspec.Meta(max_length=64)]
     text: Annotated[str, msgspec.Meta(max_length=64)]
+    posting: Annotated[str, msgspec.Meta(max_length=8)] = ""
 
 
 class InjectBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -118,7 +119,7 @@ class PanelApp:
             for item in files(__package__).joinpath("static").iterdir()
         }
         sheet = f'<link rel="stylesheet" href="/static/{STYLE_SHEET}">'
-        posting = posting_html(panel.posting, panel.name, sheet).encode()
+        posting = posting_html(panel.live.posting, panel.name, sheet).encode()
         self._files[STYLE_SHEET] = style_sheet().encode()
         self._files["posting.html"] = _marked(posting) if panel.unverified else posting
         pages = PAGES | ({"/bench": "bench.html"} if panel.bench is not None else {})
@@ -384,7 +385,7 @@ class PanelApp:
             shown = msgspec.json.decode(body, type=SignShownBody)
         except UNDECODABLE:
             return _answer(RequestResult(400, {"ok": False, "text": "this is not a request"}))
-        why = self._panel.live.sign_shown(shown.page, shown.text)
+        why = self._panel.live.sign_shown(shown.page, shown.text, shown.posting)
         return _answer(RequestResult(409 if why else 200, {"ok": not why, "text": why}))
 
     async def _hits(self, request: Request) -> Response:

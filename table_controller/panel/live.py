@@ -16,6 +16,8 @@ from table_controller.host.quota import Quota, origin_of
 from table_controller.panel.devices import devices, error_view
 from table_controller.panel.metrics import EventCounters
 from table_controller.panel.view import finding_view, machines_in_test_mode, meter_view, table_view
+from table_controller.rulebook.posting.build import build_posting
+from table_controller.rulebook.settlement.terms import SettlementTerms
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -102,6 +104,7 @@ class LivePages:
     def __init__(self, box: Box, name: str, hints: Callable[[], dict[str, str]] | None = None) -> None:
         """`hints`: what the simulated dealer found, by question; a real table has none."""
         self._box = box
+        self.posting = build_posting(SettlementTerms(box.plan.edition, box.plan.submission))
         self._hints = hints
         self._name = name
         self._loop = asyncio.get_running_loop()
@@ -144,12 +147,13 @@ class LivePages:
         self.streams.add(stream)
         if stream.page:
             stream.put("page", 0, _encode({"page": stream.page}))
+            stream.put("posting", 0, _encode(self.posting))
         self._machines = b""  # the new page needs a first message
         self.schedule_update()
         self._look()
         return stream
 
-    def sign_shown(self, page: str, text: str) -> str:
+    def sign_shown(self, page: str, text: str, posting: str) -> str:
         """Process the report of a sign page; return why it is refused, empty if it is accepted."""
         stream = next((one for one in self.streams if one.page and secrets.compare_digest(one.page, page)), None)
         if stream is None:
@@ -158,9 +162,9 @@ class LivePages:
         if now - stream.reported < REPORT_EVERY_S:
             return "this page reported too recently"
         stream.reported = now
-        if self._box.meter_signs is None or not self._box.meter_signs.on_page_report(text):
-            return "this is not the amount of the meter"
-        return ""
+        if self._box.meter_signs is None:
+            return "the box is locked"
+        return self._box.meter_signs.on_page_report(text, posting)
 
     def close_stream(self, stream: PageStream) -> None:
         """Remove a closed page, and release its place."""

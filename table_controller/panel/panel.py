@@ -12,8 +12,6 @@ from table_controller.panel.live import LivePages
 from table_controller.panel.page_requests import PageRequests
 from table_controller.panel.round_index import RoundIndex
 from table_controller.panel.sessions import PanelSessions
-from table_controller.rulebook.posting.build import build_posting
-from table_controller.rulebook.settlement.terms import SettlementTerms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -74,7 +72,6 @@ class Panel:
         self.bench = bench
         self.status = status
         self.data = data
-        self.posting = build_posting(SettlementTerms(box.plan.edition, box.plan.submission))
         self.live = LivePages(box, name, None if bench is None else bench.hints)
         self.journal = JournalAccess(lambda: box.store, in_thread, box.pictures.is_locking)
         if box.controller is not None:

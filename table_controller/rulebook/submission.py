@@ -58,6 +58,7 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     folded_progressive: bool | None = None  # whether a folded hand still plays the progressive
     house_way: str | None = None  # the policy by which the dealer sets hands; None: no hands are set
     house_way_ranks: Mapping[str, str] = {}  # the certificate holder's own ranks, where the policy depends on one
+    posted_on_sign: tuple[Literal["odds", "payout_limit", "special_rules"], ...] = ()  # not inscribed on the layout
     settings: Mapping[str, str] = {}  # complete for every setting that applies here
     warnings: tuple[str, ...] = ()
 
@@ -99,6 +100,7 @@ def check_submission(edition: Edition, raw: Mapping[str, Any]) -> Submission:
     problems += _progressive(edition, stated)
     problems += _settings(edition, stated)
     problems += _limits(edition, stated, raw)
+    problems += _signage(edition, stated)
     if problems:
         raise BadSubmission(tuple(problems))
     return _completed(edition, stated)
@@ -310,6 +312,23 @@ def _limits(edition: Edition, stated: Submission, raw: Mapping[str, Any]) -> Ite
     floor = max(limit.floor_cents, _best_win(edition, stated))
     if stated.payout_limit_cents < floor:
         yield f"payout_limit_cents = {stated.payout_limit_cents} must be at least {floor} {_cite(limit.clause, 'X9')}"
+
+
+# What a sign shows instead of the layout, with the duty that orders it.
+_POSTED: Final = {"odds": "odds_posted", "payout_limit": "limit_posted", "special_rules": "inscriptions"}
+
+
+def _signage(edition: Edition, stated: Submission) -> Iterator[str]:
+    """Check what a sign replaces on the layout."""
+    for name in dict.fromkeys(stated.posted_on_sign):
+        clauses = duty_clauses(edition.game, _POSTED[name])
+        what = name.replace("_", " ")
+        if not clauses:
+            yield f"posted_on_sign: {edition.title} orders no inscription of its {what} ({edition.chapter}.2(b))"
+        elif name == "special_rules":
+            yield f"posted_on_sign: the {what} are inscribed on the layout, and no sign replaces them {_cite(*clauses)}"
+        elif name == "payout_limit" and stated.payout_limit_cents is None:
+            yield f"posted_on_sign: there is no payout_limit_cents to post {_cite(*clauses)}"
 
 
 def _played(edition: Edition, stated: Submission) -> list[str]:

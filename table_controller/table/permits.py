@@ -15,7 +15,7 @@ from devices.service import CLEARED, UNSIGNED, UNVERIFIED
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Actuation, DenialReason, Order
 from table_controller.table.state import RACK
-from table_controller.table.view import slot_label
+from table_controller.table.view import ODDS, slot_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -227,12 +227,21 @@ def _signs(v: TableView, _r: Resource) -> str:
     shown = [
         sign
         for sign, cause in v.state.signs.items()
-        if not cause and (sign not in v.state.slots or v.is_in_service(sign))
+        if sign == ODDS or (not cause and (sign not in v.state.slots or v.is_in_service(sign)))
     ]
     causes = [
         f"{slot_label(sign)}: {cause or 'not in service'}" for sign, cause in v.state.signs.items() if sign not in shown
     ]
     return f" ({'; '.join(causes)})" if causes else " (no sign has shown the amount yet)"
+
+
+def _is_unposted(v: TableView, what: str) -> bool:
+    """Whether a sign must show something that the layout lacks, and no sign does."""
+    return what in v.submission.posted_on_sign and not v.are_odds_visible
+
+
+def _odds_why(v: TableView, _r: Resource) -> str:
+    return f" (the page: {v.state.signs[ODDS]})" if v.state.signs.get(ODDS) else " (no page has shown them yet)"
 
 
 def _closed_why(v: TableView, _r: Resource) -> str:
@@ -402,6 +411,13 @@ REASONS: Final[tuple[ReasonRow, ...]] = (
         "connect the copy, or confirm its absence together with a technician"),
     ReasonRow("meter_in_play", ("correct_meter", "reset_meter", "change_meter", "close_meter", "open_meter", "transfer_overflow"),
         _meter_in_play, "meter", "bets are open, or the bets of this round are not settled", "dealer", "finish the round"),
+    # Odds and limits that are not inscribed on the layout.
+    ReasonRow("odds_not_posted", ("open_bets",), lambda v, _: _is_unposted(v, "odds"), "odds_posted",
+        "the payout odds are not inscribed on the layout, and no sign shows them", "floorperson",
+        "open the /sign page on a display at the table", _odds_why),
+    ReasonRow("limit_not_posted", ("open_bets",), lambda v, _: _is_unposted(v, "payout_limit"), "limit_posted",
+        "the payout limit is not inscribed on the layout, and no sign shows it", "floorperson",
+        "open the /sign page on a display at the table", _odds_why),
     # Supervision of the meter. docs/money.md names the rules that come only from the parallel texts of 605a.7.
     ReasonRow("meter_not_seen", ("open_bets",), lambda v, _: v.has_progressive and not v.is_meter_visible, "meter",
         "a sign does not show the meter, or there is no sign", "floorperson",

@@ -25,8 +25,11 @@ _MANUAL_SHOES: Final = ("manual_shoe", "dealing_shoe")
 # The steps of a hold that concern the cards of a deck.
 DECK_STEPS: Final = ("let_out", "shoe_emptied", "cards_together", "deck_counted", "deck_removed")
 START_KINDS: Final = {"shaker": "shaker", "rng": "rng", "flat_button": "button"}
+# The odds and the payout limit on the panel's sign page; among the signs beside the page itself and the devices.
+ODDS: Final = "/sign/odds"
 _KIND_LABELS: Final = {
     "/sign": "sign page",
+    ODDS: "odds on the sign page",
     "rng": "number generator",
     "shaker": "dice shaker",
     "button": "button sensor",
@@ -135,7 +138,13 @@ class TableView:
         ]
         if own:
             return all(self.is_in_service(name) and self.state.signs.get(name) == "" for name in own)
-        return any(not cause and sign not in self.state.slots for sign, cause in self.state.signs.items())
+        others = {sign: cause for sign, cause in self.state.signs.items() if sign not in (ODDS, *self.state.slots)}
+        return any(not cause for cause in others.values())
+
+    @property
+    def are_odds_visible(self) -> bool:
+        """Whether the panel's page shows odds and payout limit, where a sign replaces their inscription."""
+        return self.state.signs.get(ODDS) == ""
 
     @property
     def rate_differs(self) -> bool:

@@ -59,3 +59,19 @@ async def test_a_correction_is_entered_with_its_reason_and_the_hits_are_shown(tm
         hits = await stage.page("/hits", "floor-1")
         await hits.wait_for_selector("#hits:has-text('No hit has been claimed')")
         assert await check_page(hits, "hits")
+
+
+async def test_the_sign_page_shows_the_whole_posting_and_reports_its_number(tmp_path: Path) -> None:
+    posted = {"posted_on_sign": ["odds"], "wagers": ["trips"], "paytables": {"trips": "687a-trips-DJWT-05"}}
+    async with chromium() as browser, serve_table(browser, tmp_path, "dj_wild", choices=posted) as stage:
+        assert not stage.house.controller.table.context.are_odds_visible
+        sign = await stage.page("/sign")
+        await sign.wait_for_selector("#posting td:has-text('2,000 to 1')")
+        await stage.until(lambda: stage.house.controller.table.context.are_odds_visible, "the page's report")
+        assert await check_page(sign, "sign with the posting")
+        assert await sign.evaluate("document.querySelector('main').scrollHeight <= window.innerHeight"), "it fits"
+        await sign.evaluate("document.querySelector('#posting td:nth-child(2)').textContent = '9,999 to 1'")
+        await stage.until(lambda: not stage.house.controller.table.context.are_odds_visible, "a changed text")
+        paper = await stage.page("/posting")
+        await paper.wait_for_selector("h2:has-text('Trips Bonus Wager')")
+        assert await check_page(paper, "posting")

@@ -86,6 +86,8 @@ BARS: Final = {
     "bets_not_settled": "collect",
     "copy_not_reached": "open_bets",
     "meter_in_play": "correct_meter reset_meter change_meter close_meter open_meter transfer_overflow",
+    "odds_not_posted": "open-with-posted-odds",
+    "limit_not_posted": "open-with-posted-odds",
     "meter_not_seen": "open_bets open-for-a-submitted-rate",
     "meter_closed": "open_bets open-for-a-submitted-rate",
     "rate_differs": "open-for-a-submitted-rate",
@@ -166,6 +168,8 @@ hand_pay_open | 688a.11(h)(4)(i)(B)(4)/2 | floorperson | enter the slip number
 bets_not_settled | 688a.11(h)(4)(i)(A) | dealer | settle every bet and pay every hit
 copy_not_reached | 688a.2(d) | floorperson | connect the copy, or confirm its absence together with a technician
 meter_in_play | 688a.2(d) | dealer | finish the round
+odds_not_posted | 575.2(b)(6) | floorperson | open the /sign page on a display at the table (the page: stale)
+limit_not_posted | 575.2(b)(7) | floorperson | open the /sign page on a display at the table (the page: stale)
 meter_not_seen | 688a.2(d) | floorperson | get every meter sign to show the amount; without one, open the /sign page on a display at the table (Sign page: stale)
 meter_closed | 688a.2(d) | floorperson | two people open it, with a document; after an unreasonable contribution: a floorperson and a technician
 rate_differs | 687a.12(c)/1 | technician | two people close the meter, set the rate of the Rules Submission, and open the meter
@@ -187,6 +191,7 @@ PROVES: Final = {
     "hand_not_confirmed": "688a.11(h)(4)(i)(B)(1)", "light_not_seen": "688a.11(h)(4)(i)(B)(2)",
     "not_validated": "688a.11(h)(4)(i)(B)(3)", "not_from_table": "688a.11(h)(4)(i)(B)(4)/1",
     "hand_pay_open": "688a.11(h)(4)(i)(B)(4)/2", "meter_not_seen": "688a.2(d)",
+    "odds_not_posted": "575.2(b)(6)", "limit_not_posted": "575.2(b)(7)",
 }  # fmt: skip
 PAIRS: Final = [(key, table.replace("-", " ")) for key, tables in BARS.items() for table in tables.split()]
 

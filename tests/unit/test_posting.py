@@ -159,7 +159,7 @@ def posted_lines(posting: Posting, wagers: dict[str, int]) -> set[Paid]:
         for line in wager.lines:
             for head, text in zip(wager.columns, line.pays, strict=True):
                 if text != "n/a":
-                    name = f"{wager.wager} envy" if head == "Envy bonus" else wager.wager
+                    name = f"{wager.wager} envy" if head == "Envy" else wager.wager
                     lines.add((name, line.hand, *read_pay(text, wagers[wager.wager])))
     return lines
 
@@ -170,7 +170,7 @@ def read_pay(text: str, cents: int) -> tuple[bool, int, int]:
         return True, 0, 0
     if odds := re.fullmatch(r"([\d,]+) to (\d+)", text):
         return False, 0, cents * int(odds[1].replace(",", "")) // int(odds[2])
-    share = re.search(r"(\d+)% of the meter", text)
+    share = re.search(r"(\d+)% of meter", text)
     fixed = re.search(r"\$([\d,]+)(?:\.(\d\d))?", text)
     paid = 0 if fixed is None else int(fixed[1].replace(",", "")) * 100 + int(fixed[2] or 0)
     return False, 0 if share is None else int(share[1]), paid

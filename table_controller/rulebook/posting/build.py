@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # The columns that a line may have, with their heads.
 _COLUMNS: Final = {"pay": "Pays", "natural": "Natural", "with_wild": "With wild"}
-_ENVY: Final = "Envy bonus"
+_ENVY: Final = "Envy"
 _NOTHING: Final = "n/a"
 _LIMITS: Final = {
     "player_hand": "No more than {amount} is paid to a player on a single hand.",
@@ -80,9 +80,9 @@ def pay_text(pay: Pay) -> str:
         return "Push"
     if pay.odds is not None:
         return f"{pay.odds[0]:,} to {pay.odds[1]:,}"
-    parts = [] if pay.meter_percent is None else [f"{pay.meter_percent}% of the meter"]
+    parts = [] if pay.meter_percent is None else [f"{pay.meter_percent}% of meter"]
     parts += [] if pay.fixed_cents is None else [dollars(pay.fixed_cents)]
-    return " and ".join(parts)
+    return " + ".join(parts)
 
 
 def dollars(cents: int) -> str:

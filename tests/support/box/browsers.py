@@ -192,10 +192,14 @@ async def no_dialog(page: Any, which: str = "dialog") -> None:
 
 @asynccontextmanager
 async def serve_table(
-    browser: Any, folder: Path, game: str, decks: tuple[str, ...] = ("blue", "red")
+    browser: Any,
+    folder: Path,
+    game: str,
+    decks: tuple[str, ...] = ("blue", "red"),
+    choices: dict[str, Any] | None = None,
 ) -> AsyncIterator[ServedPanel]:
     """An open table at a fast pace, and its panel."""
-    house, hands = make_silent_table(game, people_file(folder), speed=200.0, pace=0.004)
+    house, hands = make_silent_table(game, people_file(folder), speed=200.0, pace=0.004, choices=choices)
     hands.is_silent = False
     stage = ServedPanel(house, hands, browser)
     data = folder / "data"

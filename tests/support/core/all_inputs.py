@@ -8,6 +8,7 @@ from table_controller.rulebook import TRIGGERS
 from table_controller.table import events as ev
 from table_controller.table.meter_visibility import PAGE
 from table_controller.table.return_steps import Emptied, FaultedAgain, Requirements, ReturnStep, Tested
+from table_controller.table.view import ODDS
 from tests.support.core.ideal_table import AUDITOR, DEALER, FLOOR, TECH
 
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ def _meter() -> Iterator[ev.Event]:
     yield ev.CopyDamaged("record 7 is not what was copied")
     yield ev.SignShown(PAGE, "stale")
     yield ev.SignShown(PAGE)
+    yield ev.SignShown(ODDS, "stale")
+    yield ev.SignShown(ODDS)
 
 
 def _one_of_each(floor: IdealTable) -> list[str]:

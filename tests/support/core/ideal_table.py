@@ -14,6 +14,7 @@ from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import Command, Decision, Finding, HoldOpened, Prompt, RequestRefused
 from table_controller.table.meter_visibility import PAGE
+from table_controller.table.view import ODDS
 from tests.support.suite.clauses import wrong_citations
 
 if TYPE_CHECKING:
@@ -67,11 +68,12 @@ def next_change(state: TableState, seat: int) -> int:
 
 
 def signs_report(table: Table) -> list[ev.Event]:
-    """Return the events by which the panel's page and each meter sign report that they show the meter."""
+    """Return the events by which the panel's page and each meter sign report that they show the meter and the odds."""
+    odds = [ev.SignShown(ODDS)] if table.context.submission.posted_on_sign else []
     if not table.context.has_progressive:
-        return []
+        return odds
     slots = [name for name, slot in table.state.slots.items() if slot.kind == "meter_sign"]
-    return [ev.SignShown(sign) for sign in (PAGE, *slots)]
+    return [*odds, *(ev.SignShown(sign) for sign in (PAGE, *slots))]
 
 
 class IdealTable:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from msgspec import structs
+
 from devices.service import CLEARED, FAULTED, IN_SERVICE, SIGNED, UNSIGNED, UNVERIFIED
 from table_controller.ledger.hits import Hit
 from table_controller.ledger.meter import Bet
@@ -13,14 +15,14 @@ from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, Prompt, ReturnBegan
 from table_controller.table.return_progress import ReturnProgress
 from table_controller.table.state import RACK, TRAY, Deck, Hold, IssuedCommand, SlotState
-from tests.support.core.ideal_table import DEALER
+from table_controller.table.view import ODDS
+from tests.support.core.ideal_table import DEALER, IdealTable
 from tests.support.core.setups import BURNED, HIT, NEW_DEALER, NEW_SHOE, table_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from table_controller.table.decisions import Decision, DenialReason
-    from tests.support.core.ideal_table import IdealTable
 
 ASIA: Final = "asia_poker"
 SAIGON: Final = "saigon_5_card"
@@ -175,8 +177,29 @@ GRANTED: Final[dict[str, Callable[[], RequestedAct]]] = {
     "close_meter": lambda: RequestedAct(table_at(PAI_GOW, "auto", "idle"), "close_meter"),
     "open_meter": lambda: RequestedAct(_closed(table_at(PAI_GOW, "auto", "idle")), "open_meter"),
     "transfer_overflow": lambda: RequestedAct(table_at(PAI_GOW, "auto", "idle"), "transfer_overflow"),
+    "open with posted odds": lambda: RequestedAct(_posted(), "open_bets", deck="blue"),
     "open for a submitted rate": lambda: RequestedAct(table_at(WILD, "wild", "idle"), "open_bets", deck="blue"),
 }  # fmt: skip
+
+
+def _posted() -> IdealTable:
+    """The sign page replaces the inscription of the odds and of the payout limit."""
+    limit = {"payout_limit_cents": 5_000_000, "least_wagers_cents": {"asia_poker": 500}}
+    return IdealTable(ASIA, posted_on_sign=["odds", "payout_limit"], two_decks=False, **limit).start("blue")
+
+
+def _limit_alone(asked: RequestedAct) -> None:
+    """Only the payout limit is on the sign, and no sign shows it."""
+    submission = asked.floor.table.context.submission
+    asked.floor.table.context.submission = structs.replace(submission, posted_on_sign=("payout_limit",))
+    asked.floor.state.signs[ODDS] = "stale"
+
+
+def _odds_alone(asked: RequestedAct) -> None:
+    """Only the odds are on the sign, and no sign shows them."""
+    submission = asked.floor.table.context.submission
+    asked.floor.table.context.submission = structs.replace(submission, posted_on_sign=("odds",))
+    asked.floor.state.signs[ODDS] = "stale"
 
 
 def _round_over(kind: str) -> IdealTable:
@@ -439,6 +462,8 @@ OBJECTIONS: Final[dict[str, Callable[[RequestedAct], None]]] = {
     "bets_not_settled": _unsettled,
     "copy_not_reached": _set(copy_awaited=True),
     "meter_in_play": _round(state=mc.COMPLETE),
+    "odds_not_posted": _odds_alone,
+    "limit_not_posted": _limit_alone,
     "meter_not_seen": _sign("stale"),
     "meter_closed": _money(closed=mc.UNREASONABLE),
     "rate_differs": _money(rate_bp=1_499),
