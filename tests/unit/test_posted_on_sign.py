@@ -104,10 +104,13 @@ def objections(game: str, **choices: Any) -> str:
     return str(refused.value)
 
 
-@clauses("686a.2(b)(4)", "688a.2(b)(8)")
 @pytest.mark.parametrize(
-    ("game", "clause"), [("over_under", "686a.2(b)(4)"), ("face_up_pai_gow", "688a.2(b)(8)")]
-)  # fmt: skip
+    ("game", "clause"),
+    [
+        pytest.param("over_under", "686a.2(b)(4)", marks=clauses("686a.2(b)(4)")),
+        pytest.param("face_up_pai_gow", "688a.2(b)(8)", marks=clauses("688a.2(b)(8)")),
+    ],
+)
 def test_a_sign_does_not_replace_the_inscriptions_that_only_the_layout_may_have(game: str, clause: str) -> None:
     why = objections(game, posted_on_sign=["special_rules"])
     assert "no sign replaces them" in why
