@@ -218,7 +218,7 @@ export async function start(title, after, go = null) {
   } },
   h("h1", {}, title),
   h("label", { for: "who" }, "Badge or name"), id, h("label", { for: "pin" }, "PIN"), pin, screenKeys(id, pin), message,
-  go_, h("a", { href: "/sign", class: "soft" }, "Meter sign"));
+  go_, h("a", { href: "/sign", class: "soft" }, "Sign"));
   const overlay = h("div", { class: "signon", id: "signon" }, form);
   document.body.append(overlay);
   id.focus();
@@ -351,7 +351,7 @@ export function refusalText(result) {
 
 // --- names and times ---------------------------------------------------------------------------------------------------
 
-const MACHINES = { "/sign": "sign page", rng: "number generator", shaker: "dice shaker", button: "button sensor" };
+const MACHINES = { "/sign": "sign page", "/sign/odds": "odds on the sign page", rng: "number generator", shaker: "dice shaker", button: "button sensor" };
 
 // A machine by the name on its label: "shoe.1" is "Shoe 1".
 export function machineName(slot) {

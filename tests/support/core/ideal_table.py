@@ -69,7 +69,7 @@ def next_change(state: TableState, seat: int) -> int:
 
 def signs_report(table: Table) -> list[ev.Event]:
     """Return the events by which the panel's page and each meter sign report that they show the meter and the odds."""
-    odds = [ev.SignShown(ODDS)] if table.context.submission.posted_on_sign else []
+    odds: list[ev.Event] = [ev.SignShown(ODDS)] if table.context.submission.posted_on_sign else []
     if not table.context.has_progressive:
         return odds
     slots = [name for name, slot in table.state.slots.items() if slot.kind == "meter_sign"]

@@ -184,7 +184,7 @@ GRANTED: Final[dict[str, Callable[[], RequestedAct]]] = {
 
 def _posted() -> IdealTable:
     """The sign page replaces the inscription of the odds and of the payout limit."""
-    limit = {"payout_limit_cents": 5_000_000, "least_wagers_cents": {"asia_poker": 500}}
+    limit: dict[str, Any] = {"payout_limit_cents": 5_000_000, "least_wagers_cents": {"asia_poker": 500}}
     return IdealTable(ASIA, posted_on_sign=["odds", "payout_limit"], two_decks=False, **limit).start("blue")
 
 
