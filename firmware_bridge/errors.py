@@ -364,6 +364,18 @@ class BadHand(ConfigurationError):
     number = 621
 
 
+class NoSuchDocument(ConfigurationError):
+    """The journal does not have the named document."""
+
+    number = 623
+
+
+class BadDocumentKey(ConfigurationError):
+    """What was named cannot be the number of a slip or of a hold."""
+
+    number = 624
+
+
 class BadPeopleFile(ConfigurationError):
     """The people file is missing, accessible to other users, or damaged."""
 

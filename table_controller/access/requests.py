@@ -109,6 +109,7 @@ class AddDeckRequest(Request, frozen=True, tag="deck"):
     deck: ShortText
     preshuffled: bool = False
     two_jokers: bool = False
+    maker: Annotated[str, Meta(max_length=64)] = ""
 
 
 class ReportRequest(Request, frozen=True, tag="report"):

@@ -38,6 +38,7 @@ _OWN: Final = {
     "device": "table_controller.cli.commands.device",
     "devices": "table_controller.cli.commands.devices",
     "doctor": "table_controller.cli.commands.doctor",
+    "document": "table_controller.cli.commands.document",
     "enroll": "table_controller.cli.commands.enroll",
     "explain": "table_controller.cli.commands.explain",
     "fault": "table_controller.cli.commands.fault",

@@ -141,7 +141,8 @@ class _ConfigReader:
             self._check_sign(rules, submission, panel)
         journal = self._journal(folder)
         people = self._file.section("people", written.PeopleSection)
-        if not (table and site and rules and submission and panel and control and journal and people):
+        documents = self._file.section("documents", written.DocumentsSection)
+        if not (table and site and rules and submission and panel and control and journal and people and documents):
             return Examined(None, tuple(self._problems), tuple(self._warnings))
         if self._problems:
             return Examined(None, tuple(self._problems), tuple(self._warnings))
@@ -149,7 +150,7 @@ class _ConfigReader:
             path=self._path, name=table.name, id=id_, game=table.game, site=site, slots=slots, approved=approved,
             edition=rules, submission=submission, data=folder, journal=journal, mqtt=mqtt, panel=panel,
             control=control, people=self._at(people.file) if people.file else folder / "people.json",
-            escalate_after_s=people.escalate_after_s, development=table.development,
+            escalate_after_s=people.escalate_after_s, development=table.development, documents=documents,
             warnings=(*self._warnings, *submission.warnings),
         )  # fmt: skip
         return Examined(config, (), config.warnings)
@@ -202,7 +203,8 @@ class _ConfigReader:
             except ConfigurationError as error:
                 self._problem(f"device.{name}.key: {error}", type(error))
                 continue
-            yield SlotConfig(name, kind, str(self._at(port)) if is_path(port) else port, key, self._at(device.key))
+            yield SlotConfig(name, kind, str(self._at(port)) if is_path(port) else port, key, self._at(device.key),
+                             device.maker)  # fmt: skip
 
     def _check_slots(self, slots: tuple[SlotConfig, ...]) -> None:
         """Check that each device has one slot, one port and the kind of its slot."""

@@ -11,6 +11,7 @@ import os
 import ssl
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from zoneinfo import available_timezones
 
 from firmware_bridge.errors import BadConfiguration, ConfigurationError
 from table_controller.access.people_file import load_credentials
@@ -58,6 +59,9 @@ def host_problems(config: TableConfig) -> Iterator[ConfigurationError]:
 
 def host_warnings(config: TableConfig) -> Iterator[str]:
     """Yield what a technician should know before the table opens."""
+    zone = config.documents.time_zone
+    if zone not in available_timezones():
+        yield f"documents.time_zone: this computer does not know {zone}; documents would have UTC only (package tzdata)"
     approved = {entry.kind for entry in config.approved}
     for kind in sorted(set(config.kinds.values()) - approved):
         yield f"table.approved lists no firmware for a {kind}: no {kind} can be in service"

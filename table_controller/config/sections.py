@@ -104,6 +104,9 @@ class DeviceSection(Section, frozen=True):
         ),
     ]
     key: Annotated[Path_, Meta(description="the key file of the enrolled device", examples=["keys/shuffler.1.key"])]
+    maker: Annotated[
+        Text | None, Meta(description="the maker of the machine, for receipts", examples=["Example Gaming"])
+    ] = None
 
 
 class DataSection(Section, frozen=True):
@@ -277,6 +280,29 @@ class PeopleSection(Section, frozen=True):
     ] = 300
 
 
+class DocumentsSection(Section, frozen=True):
+    """What slips, receipts and reports print; the journal keeps it from each start on."""
+
+    time_zone: Annotated[
+        Annotated[
+            str,
+            Meta(
+                pattern=r"^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}$",
+                max_length=64,
+                extra={"allowed": "a time zone such as America/New_York"},
+            ),
+        ],
+        Meta(description="the local time of the table on documents; UTC is always printed, too"),
+    ] = "America/New_York"
+    reporting_threshold_cents: Annotated[
+        Annotated[int, Meta(ge=1, le=10**12)] | None,
+        Meta(
+            description="a hand pay of this amount in cents or more is marked for the tax form; by default none is",
+            examples=[120_000],
+        ),
+    ] = None
+
+
 # [rules] and [device] are read separately.
 SECTIONS: Final[dict[str, type[Section]]] = {
     "site": SiteSection,
@@ -287,11 +313,24 @@ SECTIONS: Final[dict[str, type[Section]]] = {
     "panel": PanelSection,
     "control": ControlSection,
     "people": PeopleSection,
+    "documents": DocumentsSection,
 }
 RULES: Final = "rules"
 DEVICE: Final = "device"
 REQUIRED: Final = ("table", DEVICE)
-SECTION_NAMES: Final = ("site", "table", RULES, DEVICE, "data", "journal", "mqtt", "panel", "control", "people")
+SECTION_NAMES: Final = (
+    "site",
+    "table",
+    RULES,
+    DEVICE,
+    "data",
+    "journal",
+    "mqtt",
+    "panel",
+    "control",
+    "people",
+    "documents",
+)
 # The choices of the certificate holder, as `rulebook.check_submission` expects them. [table] has the game and its
 # edition.
 RULE_MEANINGS: Final = {

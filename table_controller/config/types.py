@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from firmware_bridge.keys import ApprovedFirmware, DeviceKey
-from table_controller.config.sections import SiteSection
+from table_controller.config.sections import DocumentsSection, SiteSection
 from table_controller.journal.store import Policy
 from table_controller.rulebook import Edition, Submission
 
@@ -21,6 +21,7 @@ class SlotConfig(msgspec.Struct, frozen=True):
     port: str
     key: DeviceKey
     key_file: Path
+    maker: str | None = None
 
 
 class JournalConfig(msgspec.Struct, frozen=True):
@@ -105,6 +106,7 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True):
     control: ControlConfig
     people: Path
     escalate_after_s: int
+    documents: DocumentsSection = DocumentsSection()
     development: bool = False
     warnings: tuple[str, ...] = ()
 

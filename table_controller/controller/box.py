@@ -48,6 +48,7 @@ from table_controller.journal.versions import digests_of
 from table_controller.maintenance import key_files
 from table_controller.maintenance.enrollment import check_enrolled
 from table_controller.maintenance.frame_monitor import FrameMonitor
+from table_controller.maintenance.machine_notes import MachineNotes
 from table_controller.maintenance.test_mode import TestModes
 from table_controller.picture.pictures import Pictures
 from table_controller.table import events as ev
@@ -102,6 +103,7 @@ class Box:
         between two attempts to connect the same in every run.
         """
         self.plan = plan
+        self.site = struct_replace(plan.site, table=plan.site.table or plan.name)
         self._threads = threads
         self._seed = seed
         self._has_power = True
@@ -140,7 +142,8 @@ class Box:
         self.digests = digests_of(plan.edition, plan.submission, kinds)
         self._kinds = kinds
         self._snapshot_every = snapshot_every
-        self._joined: list[MeterSigns | Keypad | TestModes] = []
+        self.machine_notes = MachineNotes(self)
+        self._joined: list[MeterSigns | Keypad | TestModes | MachineNotes] = []
         self.meter_signs: MeterSigns | None = None  # keeps the meter signs up to date
         self._round_moved = -inf  # when a round last moved (loop time, s)
         self._damage = ""  # the last known damage of the second copy
@@ -262,7 +265,7 @@ class Box:
         table = Table(self.plan.edition, self.plan.submission, self._kinds)
         self.controller = controller = start(
             table, store, writer, self.clock, self.digests,
-            snapshot_every=self._snapshot_every, on_record=self.on_replayed,
+            snapshot_every=self._snapshot_every, on_record=self.on_replayed, site=self.site,
         )  # fmt: skip
         controller.on_halted = self._halted
         self.presence = Presence(last_dealer(store), controller.submit, controller.note)
@@ -276,9 +279,11 @@ class Box:
         fresh = ServiceCommandIds(self.clock).next_id
         self.meter_signs = sign = MeterSigns(controller, self.slots, fresh)
         keypad = Keypad(controller, self.slots, self.dealer, fresh)
-        self.on_device_event += [sign.handle_device_event, keypad.handle_device_event]
+        self.on_device_event += [
+            sign.handle_device_event, keypad.handle_device_event, self.machine_notes.handle_device_event,
+        ]  # fmt: skip
         controller.followers.append(self.test_mode.on_step)
-        self._joined = [sign, keypad, self.test_mode]
+        self._joined = [sign, keypad, self.test_mode, self.machine_notes]
 
     def _lock(self, cause: JournalError) -> None:
         """Continue in safe mode and show the cause."""

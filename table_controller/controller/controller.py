@@ -241,10 +241,16 @@ class Controller:
 
     def note(self, note: Note, on_disk: Callable[[], None] | None = None) -> None:
         """Record a note, which is not a step of the table; ignored after a halt or close."""
-        if self.halted is None and not self._closed:
-            self.confirmation_batch.run_deferred()
-            self._recorder.record_note(note, lambda _: self._note_durable(on_disk))
-            self._snapshot_if_due()
+        self.record_note(note, on_disk)
+
+    def record_note(self, note: Note, on_disk: Callable[[], None] | None = None) -> int:
+        """Record a note and return the number of its record; 0 after a halt or close, when it is ignored."""
+        if self.halted is not None or self._closed:
+            return 0
+        self.confirmation_batch.run_deferred()
+        seq = self._recorder.record_note(note, lambda _: self._note_durable(on_disk))
+        self._snapshot_if_due()
+        return seq
 
     def _note_durable(self, on_disk: Callable[[], None] | None) -> None:
         """Handle a note that is now on disk: call its own callback, then all `on_noted`."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
+from table_controller.journal.table_terms import SiteTerms
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
@@ -70,3 +72,4 @@ class Plan:
     )
     socket_group: str | None = None
     is_development: bool = False  # runs without an approval; every page shows UNVERIFIED
+    site: SiteTerms = SiteTerms()  # what documents print

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from table_controller.journal.finding_log import FindingLog
     from table_controller.journal.hit_log import HitLog
     from table_controller.journal.recovery import Recovered
+    from table_controller.journal.table_terms import SiteTerms
     from table_controller.journal.timers import Timers
     from table_controller.table.core import Table
     from table_controller.table.decisions import Decision
@@ -58,6 +59,7 @@ class Recorder:
         recovered: Recovered,
         *,
         every: int = SNAPSHOT_EVERY,
+        site: SiteTerms | None = None,
     ) -> None:
         self.boot = boot
         self.timers: Timers = recovered.timers
@@ -68,6 +70,7 @@ class Recorder:
         self._clock = clock
         self._digests = dict(digests)
         self._every = every
+        self._site = site
         self._since = recovered.records
         self.newest_seq = 0  # the number of the last step of this start
         now = self.stamp()
@@ -96,6 +99,7 @@ class Recorder:
             self.clock_went_back,
             terms_of(table.context),
             rec.ACCOUNTING,
+            self._site,
         )
         self._append(rec.BOX, self._last, rec.encode_body(body), _nothing)
 
@@ -117,12 +121,13 @@ class Recorder:
         self.newest_seq = self._append(rec.STEP, now, rec.encode_step(event, decisions), on_durable)
         self.findings.add_step(self.newest_seq, now.wall_ns, decisions)
 
-    def record_note(self, note: rec.Note, on_durable: Callable[[Record], None] = _nothing) -> None:
-        """Record a note, which is not a step of the table."""
+    def record_note(self, note: rec.Note, on_durable: Callable[[Record], None] = _nothing) -> int:
+        """Record a note, which is not a step of the table; return the number of its record."""
         now = self.stamp()
         seq = self._append(rec.NOTE, now, rec.encode_body(note), on_durable)
         self.findings.add_note(seq, now.wall_ns, note)
         self.roll.apply(note.listed, note.change)
+        return seq
 
     def snapshot_if_due(self, table: Table) -> None:
         """Write a snapshot if enough records were written since the last one; between rounds fewer are enough."""

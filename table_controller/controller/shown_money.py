@@ -30,6 +30,7 @@ class ShownMoney(msgspec.Struct, frozen=True):
     rules: MeterRules
     final: frozenset[int] = frozenset()
     closed: str = ""  # why the meter is closed to play; empty while it is open
+    next_slip: int = 1  # the next free number of a hand pay's slip
 
     def is_final(self, hit: Hit) -> bool:
         """Return whether the amount of a hit is final and can be paid."""
@@ -43,4 +44,4 @@ def shown_money_of(table: Table) -> ShownMoney | None:
         return None
     hits = tuple([msgspec.structs.replace(hit) for hit in money.hits.values() if hit.state != mc.HIT_WITHDRAWN])
     final = frozenset([hit.id for hit in hits if money.is_final(hit)])
-    return ShownMoney(money.book.meters, money.book.entries, hits, rules, final, money.closed)
+    return ShownMoney(money.book.meters, money.book.entries, hits, rules, final, money.closed, money.book.next_slip())

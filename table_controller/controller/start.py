@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from table_controller.controller.clock import Clock
     from table_controller.controller.recorder import WatchedWriter
     from table_controller.journal.interfaces import Journal
+    from table_controller.journal.table_terms import SiteTerms
     from table_controller.table.core import Table
 
 
@@ -26,6 +27,7 @@ def start(
     *,
     snapshot_every: int = SNAPSHOT_EVERY,
     on_record: Callable[[int], None] = lambda _: None,
+    site: SiteTerms | None = None,
 ) -> Controller:
     """Return a controller whose table has the state of the journal.
 
@@ -33,7 +35,7 @@ def start(
     `on_record` is called with the number of each replayed record.
     """
     recovered = recover(store, table, digests, on_record=on_record)
-    recorder = Recorder(writer, clock, store.boot, digests, recovered, every=snapshot_every)
+    recorder = Recorder(writer, clock, store.boot, digests, recovered, every=snapshot_every, site=site)
     controller = Controller(table, recorder)
     if recovered.migration is not None:
         recorder.record_migration(table, recovered.migration)

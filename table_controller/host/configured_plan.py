@@ -9,6 +9,7 @@ from firmware_bridge.handshake import Trust
 from firmware_bridge.transport.ports import open_port
 from table_controller.access.pin_check import PinChecker
 from table_controller.controller.plan import Plan, SlotPlan
+from table_controller.journal.table_terms import SiteTerms
 from table_controller.maintenance.key_files import FORMER_LIST
 
 if TYPE_CHECKING:
@@ -29,6 +30,17 @@ def plan_of(config: TableConfig) -> Plan:
         socket_group=config.control.group,
         former_revocation_list=config.data / FORMER_LIST,
         is_development=config.development,
+        site=_site(config),
+    )
+
+
+def _site(config: TableConfig) -> SiteTerms:
+    return SiteTerms(
+        site=config.site.name,
+        table=config.name,
+        zone=config.documents.time_zone,
+        reporting_cents=config.documents.reporting_threshold_cents,
+        makers={slot.name: slot.maker for slot in config.slots if slot.maker},
     )
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from table_controller.journal import former_names
 from table_controller.journal.credential_roster import RosterEntry
-from table_controller.journal.table_terms import TableTerms
+from table_controller.journal.table_terms import SiteTerms, TableTerms
 from table_controller.table.decisions import Decision
 from table_controller.table.events import Event, Person
 
@@ -46,12 +46,29 @@ class BoxRecord(msgspec.Struct, frozen=True):
     back: bool
     terms: TableTerms | None = None
     accounting: int = 1  # the default: the first version did not record it
+    site: SiteTerms | None = None
 
 
 class ClockRecord(msgspec.Struct, frozen=True):
     """Body of a `clock` record: the wall clock was stepped by this much (ns)."""
 
     by_ns: int
+
+
+class MachineNamed(msgspec.Struct, frozen=True):
+    """The identity of a machine as it proved and reported it."""
+
+    kind: str
+    model: str
+    serial: str
+    firmware: str
+
+
+class CardsFound(msgspec.Struct, frozen=True):
+    """The missing and extra cards of a deck that a machine rejected, in the notation of the rulebook."""
+
+    missing: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
 
 
 class Note(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -65,6 +82,8 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     hold: int | None = None
     listed: dict[str, RosterEntry | None] | None = None  # credentials from here on; None: removed
     change: str = ""  # the change of the people file that this note records
+    machine: MachineNamed | None = None  # with kind machine
+    deck_check: CardsFound | None = None  # with kind deck_check
 
 
 class MigrationRecord(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -1,4 +1,4 @@
-"""The terms of a table that readers of its journal need: game, deal, decks, meter.
+"""The terms of a table that readers of its journal need: game, deal, decks, meter, site.
 
 Digests identify the edition and configuration of a record; the terms make the record readable without this software.
 """
@@ -29,6 +29,19 @@ class TableTerms(msgspec.Struct, frozen=True, kw_only=True):
     dealer_hand: bool
     dealing: str
     meter: MeterRules | None = None
+
+
+class SiteTerms(msgspec.Struct, frozen=True, kw_only=True):
+    """What documents print about the site, from a start on. `zone` is a name such as America/New_York.
+
+    `reporting_cents`: hand pays from this amount on are reported. `makers`: the maker of the machine in each slot.
+    """
+
+    site: str = ""
+    table: str = ""
+    zone: str = ""
+    reporting_cents: int | None = None
+    makers: dict[str, str] = {}
 
 
 def terms_of(context: Context) -> TableTerms:

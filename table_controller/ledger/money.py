@@ -41,6 +41,8 @@ CLAIMS: Final = ("hit", "hit_rebooked")
 REVERSALS: Final = ("hit_withdrawn", "hit_reversed")
 # The only entries that may lower the meter.
 METER_LOWERING_KINDS: Final = (*CLAIMS, *REVERSALS, "correction", "reset", "bet_returned")
+# The highest number of a hand pay's slip.
+MOST_SLIPS: Final = 999_999_999
 _DOCUMENTED: Final = ("correction", "reset", "transfer", "hand_pay_paid")
 # Manual entries by two people: each document is used once. A hand pay has its slip number instead.
 TWO_PERSON_KINDS: Final = ("correction", "reset", "transfer")
@@ -156,6 +158,13 @@ class MoneyBook(msgspec.Struct):
     def has_slip(self, number: int) -> bool:
         """Return whether a hand pay was documented under this number before."""
         return any(first <= number <= last for first, last in self.slips)
+
+    def next_slip(self) -> int:
+        """Return the number after the highest used slip; the lowest free one if that is beyond the limit."""
+        last = self.slips[-1][1] if self.slips else 0
+        if last < MOST_SLIPS:
+            return last + 1
+        return 1 if self.slips[0][0] > 1 else self.slips[0][1] + 1
 
     def has_document(self, document: str) -> bool:
         """Return whether money was moved by hand under this document before."""

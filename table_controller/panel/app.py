@@ -15,14 +15,17 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from firmware_bridge.decode_errors import UNDECODABLE
-from firmware_bridge.errors import BadFault, BoxLocked, PitboxError
+from firmware_bridge.errors import BadFault, BoxLocked, NoSuchDocument, PitboxError
 from table_controller import rulebook
 from table_controller.access.request_rules import ROLES_WITH_PIN_EACH_TIME
 from table_controller.access.requests import ShownCredential
+from table_controller.documents.html_page import render_message
+from table_controller.documents.registry import DOCUMENTS, kind_named
 from table_controller.host.addresses import host_name, is_loopback
 from table_controller.host.metrics import CONTENT_TYPE
 from table_controller.host.quota import Origin, Rank, origin_of
 from table_controller.panel import labels
+from table_controller.panel.documents import page_of
 from table_controller.panel.fault_reports import list_fault_reports
 from table_controller.panel.history import read_history
 from table_controller.panel.live import SIGN
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from table_controller.documents.document import Document
     from table_controller.panel.live import PageStream
     from table_controller.panel.panel import Panel
     from table_controller.panel.round_index import RoundIndex
@@ -128,6 +132,8 @@ class PanelApp:
                 *(Route(path, self._page(name), methods=["GET"]) for path, name in pages.items()),
                 Route("/static/{name}", self._static, methods=["GET"]),
                 Route("/metrics", self._metrics, methods=["GET"]),
+                Route("/documents", self._guarded(self._documents), methods=["GET"]),
+                Route("/document/{name}", self._guarded(self._document), methods=["GET"]),
                 Route("/api/session", self._guarded(self._session), methods=["GET"]),
                 Route("/api/sign_on", self._guarded(self._sign_on), methods=["POST"]),
                 Route("/api/sign_off", self._guarded(self._sign_off), methods=["POST"]),
@@ -396,6 +402,54 @@ class PanelApp:
         table = self._panel.box.pictures.table()
         return {"table": self._panel.name, "levels": [] if table is None else last_hits(table.last_hits)}
 
+    # --- documents ----------------------------------------------------------------------------------------------------
+
+    async def _documents(self, request: Request) -> Response:
+        """The list of the newest documents that the signed-on person may see."""
+        session = self._signed_on(request)
+        refusal = self._no_document(session, tuple({role for kind in DOCUMENTS.values() for role in kind.roles}))
+        if refusal is not None or session is None:
+            return refusal or self._message(401, "Nobody is signed on here.")
+        try:
+            return self._html(await self._panel.documents.list_page(session.who.role))
+        except PitboxError as error:
+            return self._message(409, str(error))
+
+    async def _document(self, request: Request) -> Response:
+        """One document as a page that prints well, or as PDF."""
+        try:
+            kind = kind_named(request.path_params["name"])
+        except NoSuchDocument as error:
+            return self._message(404, str(error))
+        session = self._signed_on(request)
+        refusal = self._no_document(session, kind.roles)
+        if refusal is not None:
+            return refusal
+        try:
+            document = await self._panel.documents.make(kind, request.query_params)
+        except PitboxError as error:
+            return self._message(404 if isinstance(error, NoSuchDocument) else 409, f"{error.code}: {error}")
+        if request.query_params.get("format") != "pdf":
+            return self._html(page_of(document, request.url.path, request.url.query))
+        content = await self._in_thread(_pdf, document)
+        return Response(content, media_type="application/pdf",
+                        headers={"Content-Disposition": f'inline; filename="{kind.name}.pdf"'})  # fmt: skip
+
+    def _no_document(self, session: PanelSession | None, roles: tuple[str, ...]) -> Response | None:
+        """Return the refusal for people without one of these roles."""
+        if session is None:
+            return self._message(401, "Nobody is signed on here: sign on at the floor page.")
+        if session.who.role not in roles:
+            return self._message(403, f"This is for the {' or the '.join(sorted(roles))}.")
+        return None
+
+    def _message(self, status: int, text: str) -> Response:
+        return self._html(render_message("Documents", [text]), status)
+
+    def _html(self, page: str, status: int = 200) -> Response:
+        content = page.encode()
+        return Response(_marked(content) if self._panel.unverified else content, status, media_type="text/html")
+
     def _streamed(self, stream: PageStream | None) -> Response:
         if stream is None:
             return _answer(RequestResult(503, {"ok": False, "text": "too many pages are open at this table"}))
@@ -435,6 +489,13 @@ class PanelApp:
             return JSONResponse({"ok": True, "text": self._panel.bench.inject(fault.slot, fault.fault)})
         except (KeyError, BadFault, *UNDECODABLE) as error:
             return _answer(RequestResult(400, {"ok": False, "text": str(error)}))
+
+
+def _pdf(document: Document) -> bytes:
+    """Return a document as a PDF file; the library is loaded with the first one."""
+    from table_controller.documents.pdf_file import render_pdf  # noqa: PLC0415
+
+    return render_pdf(document)
 
 
 def _texts() -> dict[str, str]:

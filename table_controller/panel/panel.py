@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Protocol
 
 from table_controller.host.quota import Screens, origin_of
+from table_controller.panel.documents import DocumentPages
 from table_controller.panel.history import LinkHistory
 from table_controller.panel.journal_access import JournalAccess
 from table_controller.panel.live import LivePages
@@ -77,6 +78,7 @@ class Panel:
         if box.controller is not None:
             self.live.archive = RoundIndex(box.controller, self.journal, self.live.on_older_findings)
             self.live.archive.begin()
+        self.documents = DocumentPages(box, self.journal)
         self.links = LinkHistory(box, lambda: box.clock.now()[0])
         self.requests = PageRequests(box, check)
         self.sessions = PanelSessions(asyncio.get_running_loop().time, self._signed_off)

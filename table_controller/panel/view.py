@@ -110,7 +110,7 @@ def _prompt(table: TablePicture, prompt: Prompt, role: str) -> dict[str, Any]:
         "mine": prompt.role == role,
         "why": "" if hold is None else _because(hold),
         "choices": [{"key": choice, "text": _choice(table, prompt, hold, choice)} for choice in prompt.choices],
-        "number": {"least": prompt.least, "most": prompt.most} if prompt.number else None,
+        "number": _number(table, prompt),
         "seats": _seats_of(table, prompt),
         "one_seat": prompt.kind in ("first_arrival", "cover_seat"),
         "clauses": [clause for clause in prompt.clauses if clause != table.rules.chapter],
@@ -120,6 +120,16 @@ def _prompt(table: TablePicture, prompt: Prompt, role: str) -> dict[str, Any]:
         "deck": prompt.deck,
         "hold": prompt.hold,
     }
+
+
+def _number(table: TablePicture, prompt: Prompt) -> dict[str, int] | None:
+    """Return the limits of the number that a prompt asks for, and for a hand pay the next free slip number."""
+    if not prompt.number:
+        return None
+    limits = {"least": prompt.least, "most": prompt.most}
+    if prompt.kind == "hand_pay" and table.meters is not None:
+        limits["proposed"] = table.meters.next_slip
+    return limits
 
 
 def _because(hold: Hold) -> str:

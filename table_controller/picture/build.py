@@ -203,5 +203,5 @@ def _meters(money: ShownMoney | None, signs: dict[str, str]) -> p.MeterPicture |
     hits = tuple([p.HitPicture(hit.seat, hit.hand, hit.amount, hit.state, money.is_final(hit)) for hit in money.hits])
     return p.MeterPicture(
         **msgspec.structs.asdict(money.meters), closed=money.closed, seed=rules.seed, signs=signs,
-        entry=money.entries, rate_bp=rules.rate_bp, limit=rules.limit, hits=hits,
+        entry=money.entries, rate_bp=rules.rate_bp, limit=rules.limit, hits=hits, next_slip=money.next_slip,
     )  # fmt: skip

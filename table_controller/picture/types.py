@@ -126,6 +126,7 @@ class MeterPicture(msgspec.Struct, frozen=True):
     rate_bp: int = 0  # of each bet into the meter, in hundredths of a percent
     limit: int = 0
     hits: tuple[HitPicture, ...] = ()
+    next_slip: int = 1  # the next free number of a hand pay's slip
 
     @property
     def paid(self) -> int:

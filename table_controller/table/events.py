@@ -45,6 +45,7 @@ class DeckReceived(BaseEvent, frozen=True):
     who: Person
     preshuffled: bool = False
     two_jokers: bool = False
+    maker: str = ""  # as printed on the package, for the receipt
 
 
 class OpenRound(BaseEvent, frozen=True):

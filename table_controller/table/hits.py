@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import hits as ledger
 from table_controller.ledger import meter
+from table_controller.ledger.money import MOST_SLIPS
 from table_controller.table import progressive_bets
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import HitClaimed, RequestRefused
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 NO_WIN: Final = "no_win"
 NO_ENVY: Final = "none"
-# The number of a hand pay's slip.
-_MOST_SLIPS: Final = 999_999_999
 
 
 def advance(c: Context) -> None:
@@ -93,7 +92,7 @@ def _ask_next(c: Context, hit: Hit) -> None:
         case mc.HIT_VALIDATED if not c.reasons_against("pay", seat=hit.seat):
             c.ask("hit_pay", "dealer", "paid", seat=hit.seat, clauses=c.clauses("award"))
         case mc.HIT_HAND_PAY if c.state.money.is_final(hit):
-            c.ask("hand_pay", "floorperson", "documented", seat=hit.seat, number=True, least=1, most=_MOST_SLIPS,
+            c.ask("hand_pay", "floorperson", "documented", seat=hit.seat, number=True, least=1, most=MOST_SLIPS,
                   clauses=c.clauses("hand_pay"))  # fmt: skip
 
 

@@ -33,7 +33,10 @@ def run(args: argparse.Namespace) -> int:
     asked = [] if box.state is None else [p for p in box.state.prompts if args.role in (None, p.role)]
     for prompt in asked:
         clauses = f"  [{', '.join(prompt.clauses)}]" if prompt.clauses else ""
-        print(f"{prompt.role}: {prompt_text(prompt)}{clauses}")
+        proposed = ""
+        if prompt.kind == "hand_pay" and box.state is not None and box.state.meters is not None:
+            proposed = f"; the next slip number is {box.state.meters.next_slip}"
+        print(f"{prompt.role}: {prompt_text(prompt)}{proposed}{clauses}")
     if not asked:
         print("no open prompts" if args.role is None else f"no open prompts for the {args.role}")
     return OK

@@ -104,6 +104,7 @@ async function more() {
   const trigger = h("select", { id: "trigger" }, Object.entries(labels.reports).map(([key, text]) => h("option", { value: key }, text)));
   const pick = (id, label, values, name = String) => [h("label", { for: id }, label), h("select", { id }, h("option", { value: "" }, "–"), values.map((v) => h("option", { value: v }, name(v))))];
   const deck = h("input", { id: "newdeck", maxlength: 32 });
+  const maker = h("input", { id: "maker", maxlength: 64 });
   const shuffled = h("input", { type: "checkbox", id: "preshuffled" });
   const jokers = h("input", { type: "checkbox", id: "twojokers" });
   const answer = h("p", { class: "message", role: "alert" });
@@ -117,9 +118,9 @@ async function more() {
   };
   const value = (id) => $(id).value || null;
   const box = dialog(
-    h("h2", {}, "Add a deck"), h("label", { for: "newdeck" }, "Back color"), deck,
+    h("h2", {}, "Add a deck"), h("label", { for: "newdeck" }, "Back color"), deck, h("label", { for: "maker" }, "Maker of the cards, for the receipt"), maker,
     h("div", { class: "row" }, h("label", { class: "row", for: "preshuffled" }, "Preshuffled"), shuffled, view.two_jokers ? [h("label", { class: "row", for: "twojokers" }, "Two jokers in the pack"), jokers] : null, h("button", { type: "button", class: "go", id: "bring", onclick: (event) =>
-      done(event.target, submit("deck", { deck: deck.value.trim(), preshuffled: shuffled.checked, two_jokers: jokers.checked })) }, "Add deck")),
+      done(event.target, submit("deck", { deck: deck.value.trim(), maker: maker.value.trim(), preshuffled: shuffled.checked, two_jokers: jokers.checked })) }, "Add deck")),
     h("h2", {}, "Report a problem"), h("label", { for: "trigger" }, "What happened"), trigger,
     h("div", { class: "formrow" }, h("div", {}, pick("rseat", "Seat", view.seats.map((one) => one.seat))), h("div", {}, pick("rdeck", "Deck", view.decks.map((one) => one.name))),
       h("div", {}, pick("rslot", "Machine", view.slots.map((one) => one.name), machineName))),

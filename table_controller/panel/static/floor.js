@@ -170,7 +170,7 @@ function deckLine(deck) {
 const draw = steady(() => {
   if (!view) return;
   show($("bar"), h("span", { class: "name" }, view.table), h("span", { class: "soft" }, view.game || ""), h("span", { class: "grow" }),
-    view.meter ? h("a", { href: "/hits" }, "Hits") : null, h("a", { href: "/technician" }, "Machines"), h("span", { class: "badge calm" }, session.id), themeButton(), h("button", { type: "button", onclick: signOff }, "Sign off"));
+    view.meter ? h("a", { href: "/hits" }, "Hits") : null, h("a", { href: "/documents" }, "Documents"), h("a", { href: "/technician" }, "Machines"), h("span", { class: "badge calm" }, session.id), themeButton(), h("button", { type: "button", onclick: signOff }, "Sign off"));
   if (view.halted) show($("halted"), h("section", { class: "card hold" }, h("h2", {}, `The box is locked: ${view.halted.code}`), h("p", {}, view.halted.text), h("p", { class: "soft" }, view.halted.act)));
   else show($("halted"), noticesCard(view));
   if (!view.round) return;

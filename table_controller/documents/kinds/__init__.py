@@ -1,0 +1,1 @@
+"""The kinds of documents, each in its own module."""
