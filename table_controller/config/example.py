@@ -93,7 +93,7 @@ def _devices(rules: Edition) -> list[str]:
     lines += [line for name, hint in hints.items() for line in _comment(f"{name}: {meaning(hint)}")]
     for number, slot in enumerate(slots):
         lines += ["", f"[{DEVICE}.{slot}]"]
-        lines += [f'port = "/dev/ttyUSB{number}"', f'key = "keys/{slot}.key"']
+        lines += [f'port = "/dev/ttyUSB{number}"', f'key = "keys/{slot}.key"', '#maker = "Example Gaming"']
     return lines
 
 

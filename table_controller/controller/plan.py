@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
-from table_controller.journal.table_terms import SiteTerms
+from table_controller.journal.table_terms import NO_SITE, SiteTerms
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -72,4 +72,4 @@ class Plan:
     )
     socket_group: str | None = None
     is_development: bool = False  # runs without an approval; every page shows UNVERIFIED
-    site: SiteTerms = SiteTerms()  # what documents print
+    site: SiteTerms = NO_SITE  # what documents print

@@ -17,23 +17,23 @@ class Fact(msgspec.Struct, frozen=True):
     text: str
 
 
-class Table(msgspec.Struct, frozen=True):
+class DocumentTable(msgspec.Struct, frozen=True):
     """Rows of text below column titles. Every row has one text for each column."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
 
-class Section(msgspec.Struct, frozen=True):
+class DocumentSection(msgspec.Struct, frozen=True):
     """A titled part of a document: facts, then a table, then sentences; each may be missing."""
 
     title: str
     facts: tuple[Fact, ...] = ()
-    table: Table | None = None
+    table: DocumentTable | None = None
     sentences: tuple[str, ...] = ()
 
 
-class JournalHead(msgspec.Struct, frozen=True):
+class DocumentHead(msgspec.Struct, frozen=True):
     """The newest record of the journal when the document was made: its number and its head (hex)."""
 
     record: int
@@ -46,10 +46,10 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     subject: str
     place: str  # the table and its game
-    sections: tuple[Section, ...]
+    sections: tuple[DocumentSection, ...]
     signatures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # what the journal does not have, and how to read the document
-    head: JournalHead
+    head: DocumentHead
 
     @property
     def proof(self) -> tuple[str, str]:

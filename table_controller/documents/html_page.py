@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from table_controller.documents.document import Document, Section, Table
+    from table_controller.documents.document import Document, DocumentSection, DocumentTable
 
 _START: Final = """<!doctype html>
 <html lang="en">
@@ -72,7 +72,7 @@ def _body(document: Document) -> Iterator[str]:
     yield "</footer>"
 
 
-def _section(section: Section) -> Iterator[str]:
+def _section(section: DocumentSection) -> Iterator[str]:
     yield f"<section><h2>{escape(section.title)}</h2>"
     if section.facts:
         rows = "".join(f"<dt>{escape(fact.label)}</dt><dd>{escape(fact.text)}</dd>" for fact in section.facts)
@@ -83,7 +83,7 @@ def _section(section: Section) -> Iterator[str]:
     yield "</section>"
 
 
-def _table(table: Table) -> str:
+def _table(table: DocumentTable) -> str:
     heads = "".join(f'<th scope="col">{escape(text)}</th>' for text in table.columns)
     rows = "".join("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in table.rows)
     return f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'

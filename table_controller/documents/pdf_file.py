@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import pydyf
 
 if TYPE_CHECKING:
-    from table_controller.documents.document import Document, Section, Table
+    from table_controller.documents.document import Document, DocumentSection, DocumentTable
 
 # Points (1/72 inch): the sheet, its margins, and the sizes of text.
 _WIDTH, _HEIGHT = 612, 792
@@ -179,7 +179,7 @@ def _font(pdf: pydyf.PDF, name: str) -> bytes:
     return reference
 
 
-def _draw_section(sheets: _Sheets, section: Section) -> None:
+def _draw_section(sheets: _Sheets, section: DocumentSection) -> None:
     if not (section.facts or section.table is not None or section.sentences):
         return
     sheets.space(_GAP)
@@ -195,7 +195,7 @@ def _draw_section(sheets: _Sheets, section: Section) -> None:
         sheets.text(sentence, _TEXT)
 
 
-def _draw_table(sheets: _Sheets, table: Table) -> None:
+def _draw_table(sheets: _Sheets, table: DocumentTable) -> None:
     widths = _column_widths(table)
     heads = [wrap(text, width, _CELL, _BOLD) for text, width in zip(table.columns, widths, strict=True)]
     sheets.columns(heads, widths, _CELL, _BOLD)
@@ -203,7 +203,7 @@ def _draw_table(sheets: _Sheets, table: Table) -> None:
         sheets.columns([wrap(text, width, _CELL) for text, width in zip(row, widths, strict=True)], widths, _CELL)
 
 
-def _column_widths(table: Table) -> list[float]:
+def _column_widths(table: DocumentTable) -> list[float]:
     """Return the width of each column: as wide as its text; the widest ones give way until the sheet has room."""
     room = _ACROSS - _CELL_GAP * (len(table.columns) - 1)
     widths = [

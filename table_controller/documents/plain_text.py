@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from table_controller.documents.document import Document, Fact, Table
+    from table_controller.documents.document import Document, DocumentTable, Fact
 
 
 def render_text(document: Document) -> str:
@@ -38,7 +38,7 @@ def _facts(facts: tuple[Fact, ...]) -> Iterator[str]:
     yield from (f"  {fact.label.ljust(wide)}  {fact.text}" for fact in facts)
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: DocumentTable) -> Iterator[str]:
     rows = [table.columns, *table.rows]
     wide = [max(len(row[column]) for row in rows) for column in range(len(table.columns))]
     yield from ("  " + "  ".join(text.ljust(size) for text, size in zip(row, wide, strict=True)) for row in rows)

@@ -7,20 +7,20 @@ in small batches.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
 from firmware_bridge.errors import NoSuchDocument
-from table_controller.documents.document import JournalHead
+from table_controller.documents.document import Document, DocumentHead
 from table_controller.documents.entries import Entry, entry_of
 from table_controller.journal import records as rec
 from table_controller.journal.table_terms import SiteTerms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-    from table_controller.documents.document import Document
     from table_controller.journal.chain import Record
 
 
@@ -31,13 +31,13 @@ class Selection(NamedTuple):
     record: int | None = None
 
 
-class Facts(NamedTuple):
+class DocumentFacts(NamedTuple):
     """What a document is built from: records in order, the newest `box` record before them, and the journal's head."""
 
     entries: list[Entry]
     terms: dict[str, Any]
     site: SiteTerms
-    head: JournalHead
+    head: DocumentHead
     anchor: Entry  # the record that the document is about
     machines: dict[str, Entry]  # by slot: the newest note about its machine before the anchor
     accounting: int  # the edition of the accounting rules (records.ACCOUNTING)
@@ -86,10 +86,10 @@ class DocumentKind(msgspec.Struct, frozen=True, kw_only=True):
     key_help: str = ""
     roles: tuple[str, ...]
     traced: re.Pattern[bytes]  # bodies of interest on the way back
-    wanted: re.Pattern[bytes]  # bodies that the document is built from
+    used: re.Pattern[bytes]  # bodies that the document is built from
     visit: Callable[[Trace, Entry], bool]
     is_over: Callable[[Entry, Entry], bool]  # whether an entry is the last one of the document of an anchor
-    build: Callable[[Facts], Document]
+    build: Callable[[DocumentFacts], Document]
     titles: Callable[[Entry], list[str]] | None = None  # of the documents about an entry, for lists
     names_machine: bool = False  # prints the maker, model and serial number of the anchor's slot
 
@@ -108,7 +108,7 @@ class Search:
         self._known = known
         self._machines: dict[str, Entry] = {}
         self.trace = Trace(kind.visit, selection)
-        self.head: JournalHead | None = None
+        self.head: DocumentHead | None = None
         self.oldest = 0
         self._entries: list[Entry] = []
         self._box: dict[str, Any] | None = None
@@ -124,7 +124,7 @@ class Search:
         batch = list(records)
         for record in reversed(batch):
             if self.head is None:
-                self.head = JournalHead(record.seq, record.head.hex())
+                self.head = DocumentHead(record.seq, record.head.hex())
             self.oldest = record.seq
             if self.trace.begins is None and self._is(record, self.kind.traced):
                 entry = entry_of(record)
@@ -187,7 +187,7 @@ class Search:
         for record in records:
             if self._done:
                 break
-            if self._is(record, self.kind.wanted):
+            if self._is(record, self.kind.used):
                 entry = entry_of(record)
                 if entry is not None:
                     self._entries.append(entry)
@@ -200,6 +200,6 @@ class Search:
         assert self.trace.anchor is not None
         box = self._box or {}
         site = msgspec.convert(box.get("site") or {}, SiteTerms)
-        facts = Facts(self._entries, box.get("terms") or {}, site, self.head, self.trace.anchor, self._machines,
+        facts = DocumentFacts(self._entries, box.get("terms") or {}, site, self.head, self.trace.anchor, self._machines,
                       box.get("accounting", 1))  # fmt: skip
         return self.kind.build(facts)

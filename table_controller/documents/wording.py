@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from table_controller import rulebook
-from table_controller.documents.document import Fact, Section
+from table_controller.documents.document import DocumentSection, Fact
 from table_controller.documents.moments import Moments
 from table_controller.ledger.money import DOLLAR, format_dollars
 from table_controller.panel import labels
@@ -13,20 +13,20 @@ from table_controller.panel import labels
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from table_controller.documents.search import Facts
+    from table_controller.documents.search import DocumentFacts
 
 CENT: Final = DOLLAR // 100
 NOT_RECORDED: Final = "not recorded in this journal"
 
 
-def place_line(facts: Facts) -> str:
+def place_line(facts: DocumentFacts) -> str:
     """Return the site, the table and its game."""
     site, terms = facts.site, facts.terms
     game = f"{terms['title']} ({terms['chapter']})" if terms else "game not recorded"
     return " · ".join(part for part in (site.site, site.table or "Table not named in this journal", game) if part)
 
 
-def moments_of(facts: Facts) -> Moments:
+def moments_of(facts: DocumentFacts) -> Moments:
     """Return the clock of the table."""
     return Moments(facts.site.zone)
 
@@ -43,7 +43,7 @@ def paid_in_whole_cents(amount: int) -> str:
     return "Paid in whole cents; fractions of a cent stay in the meter."
 
 
-def clause_section(facts: Facts, ids: Iterable[str]) -> Section:
+def clause_section(facts: DocumentFacts, ids: Iterable[str]) -> DocumentSection:
     """Return the clauses with their duties in our words."""
     game = facts.terms.get("game", "")
     duties = {one.id: one.duty for one in rulebook.clauses(game)} if game in rulebook.GAMES else {}
@@ -51,7 +51,7 @@ def clause_section(facts: Facts, ids: Iterable[str]) -> Section:
     shown = tuple(
         Fact(id_, duties.get(id_) or readings.get(id_) or "no text in this software") for id_ in dict.fromkeys(ids)
     )
-    return Section("Clauses, in our words", shown)
+    return DocumentSection("Clauses, in our words", shown)
 
 
 def machine(slot: str | None) -> str:
@@ -59,7 +59,7 @@ def machine(slot: str | None) -> str:
     return labels.machine_name(slot) if slot else NOT_RECORDED
 
 
-def machine_facts(facts: Facts, slot: str) -> tuple[Fact, ...]:
+def machine_facts(facts: DocumentFacts, slot: str) -> tuple[Fact, ...]:
     """Return maker, model and serial number of the machine in a slot."""
     note = facts.machines.get(slot)
     known: dict[str, Any] = (note.body.get("machine") or {}) if note is not None else {}
@@ -71,7 +71,7 @@ def machine_facts(facts: Facts, slot: str) -> tuple[Fact, ...]:
     )
 
 
-def hand_label(facts: Facts, hand: str) -> str:
+def hand_label(facts: DocumentFacts, hand: str) -> str:
     """Return a hand as the paytable of the progressive prints it."""
     awards = (facts.terms.get("meter") or {}).get("awards", ())
     printed = {award["hand"]: award["label"] for award in awards}

@@ -5,7 +5,7 @@ Digests identify the edition and configuration of a record; the terms make the r
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -42,6 +42,10 @@ class SiteTerms(msgspec.Struct, frozen=True, kw_only=True):
     zone: str = ""
     reporting_cents: int | None = None
     makers: dict[str, str] = {}
+
+
+# A site of which nothing is configured.
+NO_SITE: Final = SiteTerms()
 
 
 def terms_of(context: Context) -> TableTerms:

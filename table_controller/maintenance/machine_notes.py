@@ -84,12 +84,12 @@ class MachineNotes:
         driver = self._box.slots[slot].driver
         assert isinstance(driver, ShufflerDriver), f"a {driver.name} checks no deck"
         try:
-            found = await driver.findings()
+            reply = await driver.findings()
         except PitboxError as error:
             log.warning("%s did not answer what the rejected deck lacks: %s", slot, error)
             return
-        if not isinstance(found, shuffler.NoFindings):
-            cards = rec.CardsFound(_names(found.missing), _names(found.extra))
+        if not isinstance(reply, shuffler.NoFindings):
+            cards = rec.CardsFound(_names(reply.missing), _names(reply.extra))
             self._box.note(rec.Note("deck_check", "the deck was rejected", slot=slot, deck_check=cards))
 
 

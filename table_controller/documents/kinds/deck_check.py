@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import code_of
 from table_controller.catalogue import catalogue
-from table_controller.documents.document import Document, Fact, Section
+from table_controller.documents.document import Document, DocumentSection, Fact
 from table_controller.documents.entries import person
 from table_controller.documents.search import DocumentKind
 from table_controller.documents.wording import NOT_RECORDED, machine, machine_facts, moments_of, place_line
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from table_controller.documents.entries import Entry
-    from table_controller.documents.search import Facts, Trace
+    from table_controller.documents.search import DocumentFacts, Trace
 
 _CHECKS: Final = ("ShuffleEnded", "ShuffleFailed")
 _DECK: Final = "deck "
@@ -54,7 +54,7 @@ def _titles(entry: Entry) -> list[str]:
     return [f"{machine(entry.event['slot'])}, " + (f"deck {deck}" if deck else "a deck")]
 
 
-def _build(facts: Facts) -> Document:
+def _build(facts: DocumentFacts) -> Document:
     moments, anchor = moments_of(facts), facts.anchor
     before = [entry for entry in facts.entries if entry.seq < anchor.seq]
     dealers = [entry.event["who"] for entry in before if (entry.event.get("who") or {}).get("role") == "dealer"]
@@ -65,13 +65,13 @@ def _build(facts: Facts) -> Document:
         subject=f"Check at record {anchor.seq}",
         place=place_line(facts),
         sections=(
-            Section("Machine", machine_facts(facts, slot)),
-            Section("Check", (
+            DocumentSection("Machine", machine_facts(facts, slot)),
+            DocumentSection("Check", (
                 Fact("Deck", deck or NOT_RECORDED),
                 Fact("Operator", person(dealers[-1]) if dealers else NOT_RECORDED),
                 Fact("Checked", moments.full(anchor.wall_ns)),
             )),
-            Section("Result", tuple(_result(facts, slot))),
+            DocumentSection("Result", tuple(_result(facts, slot))),
         ),
         signatures=("Floorperson",),
         notes=("The operator is the last dealer who acted at the table before the check.",
@@ -80,7 +80,7 @@ def _build(facts: Facts) -> Document:
     )  # fmt: skip
 
 
-def _result(facts: Facts, slot: str) -> Iterator[Fact]:
+def _result(facts: DocumentFacts, slot: str) -> Iterator[Fact]:
     event, cards = facts.anchor.event, facts.terms.get("cards")
     if event["type"] == "ShuffleFailed":
         code = code_of(event["reason"])
@@ -100,13 +100,13 @@ def _result(facts: Facts, slot: str) -> Iterator[Fact]:
         yield Fact("Result", "accepted" if count == cards else "rejected: wrong number of cards")
 
 
-def _wrong_cards(facts: Facts, slot: str) -> Iterator[Fact]:
+def _wrong_cards(facts: DocumentFacts, slot: str) -> Iterator[Fact]:
     """Yield what was missing and extra; only a rejected deck, which is never dealt, has this."""
     for entry in facts.entries:
-        found: dict[str, Any] | None = entry.body.get("deck_check")
-        if found is not None and entry.body.get("slot") == slot and entry.seq > facts.anchor.seq:
-            yield Fact("Missing", ", ".join(found.get("missing", ())) or "none")
-            yield Fact("Extra", ", ".join(found.get("extra", ())) or "none")
+        cards: dict[str, Any] | None = entry.body.get("deck_check")
+        if cards is not None and entry.body.get("slot") == slot and entry.seq > facts.anchor.seq:
+            yield Fact("Missing", ", ".join(cards.get("missing", ())) or "none")
+            yield Fact("Extra", ", ".join(cards.get("extra", ())) or "none")
             return
     yield Fact("Missing and extra", NOT_RECORDED)
 
@@ -124,7 +124,7 @@ DECK_CHECK: Final = DocumentKind(
     about="the receipt of a shuffler's check of a deck",
     roles=("floorperson", "auditor", "technician"),
     traced=re.compile(rb'"type":"(?:ShuffleEnded|ShuffleFailed)"|"state":"in_device"|"role":"dealer"'),
-    wanted=re.compile(
+    used=re.compile(
         rb'"type":"(?:ShuffleEnded|ShuffleFailed)"|"state":"in_device"|"role":"dealer"|"kind":"deck_check"'
     ),
     visit=_visit,

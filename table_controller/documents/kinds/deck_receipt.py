@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from table_controller.documents.document import Document, Fact, Section, Table
+from table_controller.documents.document import Document, DocumentSection, DocumentTable, Fact
 from table_controller.documents.entries import answered, person
 from table_controller.documents.search import DocumentKind
 from table_controller.documents.wording import NOT_RECORDED, clause_section, machine, moments_of, place_line
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from table_controller.documents.entries import Answered, Entry
     from table_controller.documents.moments import Moments
-    from table_controller.documents.search import Facts, Trace
+    from table_controller.documents.search import DocumentFacts, Trace
 
 _COUNTS: Final = ("ShuffleEnded", "ShoeLoaded")
 _COUNTED_BY_HAND: Final = ("deck_counted", "count_deck")
@@ -59,7 +59,7 @@ def _is_over(entry: Entry, anchor: Entry) -> bool:
     return _count(entry, deck) is not None or "removed" in entry.states(f"deck {deck}")
 
 
-def _build(facts: Facts) -> Document:
+def _build(facts: DocumentFacts) -> Document:
     moments, event = moments_of(facts), facts.anchor.event
     deck = event["deck"]
     answers = [each for each in answered(facts.entries) if each.prompt["deck"] == deck]
@@ -69,9 +69,9 @@ def _build(facts: Facts) -> Document:
         subject=f"Deck {deck}, received at record {facts.anchor.seq}",
         place=place_line(facts),
         sections=(
-            Section("Deck", tuple(_deck_facts(facts, moments))),
-            Section("Inspection", table=_inspection(answers, moments)),
-            Section("First count", sentences=tuple(_counts(facts, answers, moments))),
+            DocumentSection("Deck", tuple(_deck_facts(facts, moments))),
+            DocumentSection("Inspection", table=_inspection(answers, moments)),
+            DocumentSection("First count", sentences=tuple(_counts(facts, answers, moments))),
             clause_section(facts, clauses),
         ),
         signatures=("Dealer", "Floorperson"),
@@ -80,7 +80,7 @@ def _build(facts: Facts) -> Document:
     )
 
 
-def _deck_facts(facts: Facts, moments: Moments) -> Iterator[Fact]:
+def _deck_facts(facts: DocumentFacts, moments: Moments) -> Iterator[Fact]:
     event, cards = facts.anchor.event, facts.terms.get("cards")
     yield Fact("Back color", event["deck"])
     yield Fact("Maker", event.get("maker") or NOT_RECORDED)
@@ -91,8 +91,8 @@ def _deck_facts(facts: Facts, moments: Moments) -> Iterator[Fact]:
     yield Fact("Received", moments.full(facts.anchor.wall_ns))
 
 
-def _inspection(answers: list[Answered], moments: Moments) -> Table:
-    return Table(
+def _inspection(answers: list[Answered], moments: Moments) -> DocumentTable:
+    return DocumentTable(
         (*moments.columns, "Record", "What", "Answer", "Who"),
         tuple(
             (
@@ -111,7 +111,7 @@ def _step(answer: Answered) -> str:
     return labels.sentence(text.partition(": ")[2] or text)
 
 
-def _counts(facts: Facts, answers: list[Answered], moments: Moments) -> Iterator[str]:
+def _counts(facts: DocumentFacts, answers: list[Answered], moments: Moments) -> Iterator[str]:
     deck, cards = facts.anchor.event["deck"], facts.terms.get("cards")
     for answer in answers:
         if answer.prompt["kind"] in _COUNTED_BY_HAND and answer.number is not None:
@@ -134,7 +134,7 @@ DECK_RECEIPT: Final = DocumentKind(
     key_help="the deck's back color (default: the newest deck)",
     roles=("floorperson", "auditor"),
     traced=re.compile(rb'"type":"DeckReceived"'),
-    wanted=re.compile(
+    used=re.compile(
         rb'"type":"(?:DeckReceived|Answer|Prompt|ShuffleEnded|ShoeLoaded)"|"what":"deck [^"]*","state":"removed"'
     ),
     visit=_visit,

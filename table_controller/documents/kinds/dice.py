@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from table_controller.documents.document import Document, Fact, Section
+from table_controller.documents.document import Document, DocumentSection, Fact
 from table_controller.documents.entries import answered, person
 from table_controller.documents.moments import duration
 from table_controller.documents.search import DocumentKind
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from table_controller.documents.entries import Answered, Entry
     from table_controller.documents.moments import Moments
-    from table_controller.documents.search import Facts, Trace
+    from table_controller.documents.search import DocumentFacts, Trace
 
 _NS: Final = 1_000_000_000
 _RESULTS: Final = {"replaced": "new dice were put in", "same": "the same dice stay in use"}
@@ -42,16 +42,16 @@ def _visit(trace: Trace, entry: Entry) -> bool:
     return bool(trace.about.get("asked")) and _is_answer(entry)
 
 
-def _build(facts: Facts) -> Document:
+def _build(facts: DocumentFacts) -> Document:
     moments = moments_of(facts)
     dice = [each for each in answered(facts.entries) if each.prompt["kind"] == "dice"]
     answer = next(each for each in dice if each.entry.seq == facts.anchor.seq)
     return Document(
         title="Dice inspection",
-        subject=f"Dice of {machine(answer.prompt['slot'])}, inspected at record {facts.anchor.seq}",
+        subject=f"{machine(answer.prompt['slot'])}, inspected at record {facts.anchor.seq}",
         place=place_line(facts),
         sections=(
-            Section("Inspection", tuple(_inspection(facts, answer, dice, moments))),
+            DocumentSection("Inspection", tuple(_inspection(facts, answer, dice, moments))),
             clause_section(facts, answer.prompt["clauses"]),
         ),
         signatures=("Floorperson",),
@@ -60,7 +60,7 @@ def _build(facts: Facts) -> Document:
     )
 
 
-def _inspection(facts: Facts, answer: Answered, dice: list[Answered], moments: Moments) -> Iterator[Fact]:
+def _inspection(facts: DocumentFacts, answer: Answered, dice: list[Answered], moments: Moments) -> Iterator[Fact]:
     at = facts.anchor.wall_ns
     yield Fact("Result", _RESULTS[answer.choice])
     yield Fact("Inspected by", person(answer.who))
@@ -79,7 +79,7 @@ def _inspection(facts: Facts, answer: Answered, dice: list[Answered], moments: M
         yield Fact("Dice must leave the table by", NOT_RECORDED)
 
 
-def _reason(facts: Facts, answer: Answered) -> str:
+def _reason(facts: DocumentFacts, answer: Answered) -> str:
     """Return why the question was asked, from the step that asked it."""
     asked = next(
         entry for entry in facts.entries
@@ -101,7 +101,7 @@ DICE: Final = DocumentKind(
     about="an inspection of the dice",
     roles=("floorperson", "auditor"),
     traced=re.compile(rb'"choice":"(?:replaced|same)"|"kind":"dice"'),
-    wanted=re.compile(rb'"choice":"(?:replaced|same)"|"kind":"dice"'),
+    used=re.compile(rb'"choice":"(?:replaced|same)"|"kind":"dice"'),
     visit=_visit,
     is_over=lambda entry, anchor: entry.seq >= anchor.seq,
     build=_build,

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import BadDocumentKey
-from table_controller.documents.document import Document, Fact, Section, Table
+from table_controller.documents.document import Document, DocumentSection, DocumentTable, Fact
 from table_controller.documents.entries import answered, person
 from table_controller.documents.search import DocumentKind
 from table_controller.documents.wording import (
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from table_controller.documents.entries import Entry
     from table_controller.documents.moments import Moments
-    from table_controller.documents.search import Facts, Trace
+    from table_controller.documents.search import DocumentFacts, Trace
 
 # The edition of the accounting rules since which a slip number is used once.
 _UNIQUE_SINCE: Final = 3
@@ -57,8 +57,8 @@ def _visit(trace: Trace, entry: Entry) -> bool:
             return False
         slip, selection = _slip(booking), trace.selection
         trace.seen.append(str(slip))
-        wanted = _number(selection.key) if selection.key else slip
-        if slip == wanted and selection.record in (None, entry.seq):
+        chosen = _number(selection.key) if selection.key else slip
+        if slip == chosen and selection.record in (None, entry.seq):
             trace.anchor, trace.about = entry, booking
         return False
     booking = trace.about
@@ -78,7 +78,7 @@ def _number(key: str) -> int:
     return int(key)
 
 
-def _build(facts: Facts) -> Document:
+def _build(facts: DocumentFacts) -> Document:
     booking = _payment(facts.anchor)
     assert booking is not None
     moments = moments_of(facts)
@@ -89,9 +89,9 @@ def _build(facts: Facts) -> Document:
         subject=f"Slip {_slip(booking)}",
         place=place_line(facts),
         sections=(
-            Section("Payment", tuple(_payment_facts(facts, booking, claim, amount, moments))),
-            Section("Reporting", sentences=(_reporting(facts, amount),)),
-            Section("Who did what", table=_people(facts, booking, moments)),
+            DocumentSection("Payment", tuple(_payment_facts(facts, booking, claim, amount, moments))),
+            DocumentSection("Reporting", sentences=(_reporting(facts, amount),)),
+            DocumentSection("Who did what", table=_people(facts, booking, moments)),
             clause_section(facts, booking.get("clauses", ())),
         ),
         signatures=("Player", "Paid by", "Floorperson"),
@@ -100,7 +100,7 @@ def _build(facts: Facts) -> Document:
     )
 
 
-def _claim(facts: Facts, booking: dict[str, Any]) -> dict[str, Any]:
+def _claim(facts: DocumentFacts, booking: dict[str, Any]) -> dict[str, Any]:
     """Return the claim as it was last booked; empty if the journal does not have it any more."""
     claims = [
         each
@@ -112,7 +112,7 @@ def _claim(facts: Facts, booking: dict[str, Any]) -> dict[str, Any]:
 
 
 def _payment_facts(
-    facts: Facts, booking: dict[str, Any], claim: dict[str, Any], amount: int, moments: Moments
+    facts: DocumentFacts, booking: dict[str, Any], claim: dict[str, Any], amount: int, moments: Moments
 ) -> Iterator[Fact]:
     yield Fact("Amount", cents(amount))
     if claim:
@@ -128,7 +128,7 @@ def _payment_facts(
     yield Fact("Cents", paid_in_whole_cents(amount))
 
 
-def _reporting(facts: Facts, amount: int) -> str:
+def _reporting(facts: DocumentFacts, amount: int) -> str:
     threshold = facts.site.reporting_cents
     if threshold is None:
         return "No reporting threshold was set for this table: the casino decides whether this payment is reported."
@@ -138,18 +138,19 @@ def _reporting(facts: Facts, amount: int) -> str:
     return f"This payment is below the reporting threshold of {shown}."
 
 
-def _people(facts: Facts, booking: dict[str, Any], moments: Moments) -> Table:
-    rows = []
-    for entry in facts.entries:
-        for bet in entry.decisions("BetAccepted"):
-            if (bet["round"], bet["seat"]) == (booking["round"], booking["seat"]):
-                rows.append((entry, "Bet accepted by its sensor: " + cents(bet["amount"]), "Bet sensor"))
+def _people(facts: DocumentFacts, booking: dict[str, Any], moments: Moments) -> DocumentTable:
+    rows = [
+        (entry, "Bet accepted by its sensor: " + cents(bet["amount"]), "Bet sensor")
+        for entry in facts.entries
+        for bet in entry.decisions("BetAccepted")
+        if (bet["round"], bet["seat"]) == (booking["round"], booking["seat"])
+    ]
     for answer in answered(facts.entries):
         step = _STEPS.get(answer.prompt["kind"])
         if step is not None and answer.prompt["seat"] == booking["seat"]:
-            rows.append((answer.entry, f"{step}: {_said(facts, answer.choice)}", person(answer.who)))
+            rows.append((answer.entry, f"{step}: {_choice_text(facts, answer.choice)}", person(answer.who)))
     rows.sort(key=lambda row: row[0].seq)
-    return Table(
+    return DocumentTable(
         (*moments.columns, "Record", "What", "Who"),
         tuple((*moments.cells(entry.wall_ns), str(entry.seq), what, who) for entry, what, who in rows),
     )
@@ -161,11 +162,11 @@ _CHOICES: Final = {
 }  # fmt: skip
 
 
-def _said(facts: Facts, choice: str) -> str:
+def _choice_text(facts: DocumentFacts, choice: str) -> str:
     return _CHOICES.get(choice) or hand_label(facts, choice)
 
 
-def _notes(facts: Facts, claim: dict[str, Any], moments: Moments) -> Iterator[str]:
+def _notes(facts: DocumentFacts, claim: dict[str, Any], moments: Moments) -> Iterator[str]:
     if not claim:
         yield "The records of the claim are not in this journal any more; only the payment is."
     if facts.accounting < _UNIQUE_SINCE:
@@ -182,7 +183,7 @@ HAND_PAY: Final = DocumentKind(
     key_help="the slip's number (default: the newest)",
     roles=("floorperson", "auditor"),
     traced=re.compile(rb'"hand_pay_paid"|"type":"BetAccepted"'),
-    wanted=re.compile(rb'"type":"(?:Answer|HitClaimed|HitRebooked|BetAccepted|Prompt)"'),
+    used=re.compile(rb'"type":"(?:Answer|HitClaimed|HitRebooked|BetAccepted|Prompt)"'),
     visit=_visit,
     is_over=lambda entry, anchor: entry.seq >= anchor.seq,
     build=_build,

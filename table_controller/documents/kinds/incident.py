@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import BadDocumentKey
-from table_controller.documents.document import Document, Fact, Section, Table
+from table_controller.documents.document import Document, DocumentSection, DocumentTable, Fact
 from table_controller.documents.entries import answered, person
 from table_controller.documents.search import DocumentKind
 from table_controller.documents.wording import clause_section, machine, moments_of, place_line
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from table_controller.documents.entries import Answered, Entry
     from table_controller.documents.moments import Moments
-    from table_controller.documents.search import Facts, Trace
+    from table_controller.documents.search import DocumentFacts, Trace
 
 # Most lines of the timeline, so that the report fits one page; the newest ones count more.
 _FIRST, _LAST = 8, 18
@@ -33,8 +33,8 @@ def _visit(trace: Trace, entry: Entry) -> bool:
     selection = trace.selection
     for hold in _opened(entry):
         trace.seen.append(str(hold["hold"]))
-        wanted = _number(selection.key) if selection.key else hold["hold"]
-        if wanted == hold["hold"] and selection.record in (None, entry.seq):
+        chosen = _number(selection.key) if selection.key else hold["hold"]
+        if chosen == hold["hold"] and selection.record in (None, entry.seq):
             trace.anchor, trace.about = entry, hold
             return True
     return False
@@ -59,7 +59,7 @@ def _cleared(entry: Entry, hold: int) -> dict[str, Any] | None:
     return next((each for each in entry.decisions("HoldCleared") if each["hold"] == hold), None)
 
 
-def _build(facts: Facts) -> Document:
+def _build(facts: DocumentFacts) -> Document:
     moments, hold = moments_of(facts), _hold(facts.anchor)
     lines = list(_timeline(facts, hold))
     return Document(
@@ -67,13 +67,13 @@ def _build(facts: Facts) -> Document:
         subject=f"Hold {hold['hold']}, opened at record {facts.anchor.seq}",
         place=place_line(facts),
         sections=(
-            Section("Incident", tuple(_incident(facts, hold, moments))),
+            DocumentSection("Incident", tuple(_incident(facts, hold, moments))),
             clause_section(facts, hold["clauses"]),
-            Section("Ordered by the rule", sentences=tuple(
+            DocumentSection("Ordered by the rule", sentences=tuple(
                 labels.sentence(labels.outcome(each)) + "." for each in hold["outcomes"]
             ) or ("The floorperson decides.",)),
-            Section("Timeline", table=_table(lines, moments)),
-            Section("Outcome", sentences=tuple(_outcome(facts, hold, moments))),
+            DocumentSection("Timeline", table=_table(lines, moments)),
+            DocumentSection("Outcome", sentences=tuple(_outcome(facts, hold, moments))),
         ),
         signatures=("Floorperson", "Reviewed by"),
         notes=(moments.note,) if moments.note else (),
@@ -81,7 +81,7 @@ def _build(facts: Facts) -> Document:
     )  # fmt: skip
 
 
-def _incident(facts: Facts, hold: dict[str, Any], moments: Moments) -> Iterator[Fact]:
+def _incident(facts: DocumentFacts, hold: dict[str, Any], moments: Moments) -> Iterator[Fact]:
     trigger = hold["trigger"]
     yield Fact("What happened", labels.sentence(labels.meaning(trigger) or labels.title(trigger)))
     yield Fact("Since", moments.full(facts.anchor.wall_ns))
@@ -100,7 +100,7 @@ def _incident(facts: Facts, hold: dict[str, Any], moments: Moments) -> Iterator[
         yield Fact("Fault report", f"{report}; print it with pitbox fault {report}" if report else "none")
 
 
-def _fault_report(facts: Facts, hold: dict[str, Any]) -> int:
+def _fault_report(facts: DocumentFacts, hold: dict[str, Any]) -> int:
     """Return the number of the fault report of the hold's machine; 0 if there is none."""
     for entry in facts.entries:
         event = entry.event
@@ -114,7 +114,7 @@ def _fault_report(facts: Facts, hold: dict[str, Any]) -> int:
 _Line = tuple["Entry", str, str]
 
 
-def _timeline(facts: Facts, hold: dict[str, Any]) -> Iterator[_Line]:
+def _timeline(facts: DocumentFacts, hold: dict[str, Any]) -> Iterator[_Line]:
     """Yield what happened to the hold: states of its machine, answers to its questions, escalations, steps."""
     answers = {each.entry.seq: each for each in answered(facts.entries) if each.prompt.get("hold") == hold["hold"]}
     for entry in facts.entries:
@@ -160,7 +160,7 @@ def _of_machine(entry: Entry, slot: str) -> Iterator[_Line]:
         yield entry, f"Step completed: {step['step'].replace('_', ' ').lower()}", who
 
 
-def _table(lines: list[_Line], moments: Moments) -> Table:
+def _table(lines: list[_Line], moments: Moments) -> DocumentTable:
     shown: list[_Line | None] = [*lines]
     if len(lines) > _FIRST + _LAST + 1:
         shown = [*lines[:_FIRST], None, *lines[-_LAST:]]
@@ -173,10 +173,10 @@ def _table(lines: list[_Line], moments: Moments) -> Table:
         else:
             entry, what, who = line
             rows.append((*moments.cells(entry.wall_ns), str(entry.seq), what, who))
-    return Table((*moments.columns, "Record", "What", "Who"), tuple(rows))
+    return DocumentTable((*moments.columns, "Record", "What", "Who"), tuple(rows))
 
 
-def _outcome(facts: Facts, hold: dict[str, Any], moments: Moments) -> Iterator[str]:
+def _outcome(facts: DocumentFacts, hold: dict[str, Any], moments: Moments) -> Iterator[str]:
     for entry in facts.entries:
         for finding in entry.decisions("Finding"):
             if entry.seq == facts.anchor.seq:
@@ -198,7 +198,7 @@ INCIDENT: Final = DocumentKind(
     key_help="the hold's number in the journal (default: the newest)",
     roles=("floorperson", "auditor"),
     traced=re.compile(rb'"type":"HoldOpened"'),
-    wanted=re.compile(
+    used=re.compile(
         rb'"type":"(?:HoldOpened|HoldCleared|Answer|SlotChanged|SlotOrdered|FaultDiagnosed|ReturnStepChanged'
         rb'|EvidenceReported|StepReported|ReturnTaken)"|"hold":\d'
     ),

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from table_controller.documents.document import Document, Section, Table
+from table_controller.documents.document import Document, DocumentSection, DocumentTable
 from table_controller.documents.search import DocumentKind
 from table_controller.documents.wording import cents, hand_label, moments_of, place_line
 from table_controller.journal.record_text import to_words
 
 if TYPE_CHECKING:
     from table_controller.documents.entries import Entry
-    from table_controller.documents.search import Facts, Trace
+    from table_controller.documents.search import DocumentFacts, Trace
 
 HITS: Final = 25
 _STATE: Final = "hit "
@@ -28,7 +28,7 @@ def _visit(trace: Trace, entry: Entry) -> bool:
     return bool(trace.about["claims"] >= HITS)
 
 
-def _build(facts: Facts) -> Document:
+def _build(facts: DocumentFacts) -> Document:
     moments = moments_of(facts)
     claims, states, amounts = {}, {}, {}
     for entry in facts.entries:
@@ -53,7 +53,7 @@ def _build(facts: Facts) -> Document:
         subject=f"{len(rows)} hits up to record {facts.anchor.seq}",
         place=place_line(facts),
         sections=(
-            Section("Hits of the progressive, the newest first", table=Table(
+            DocumentSection("Hits of the progressive, the newest first", table=DocumentTable(
                 (*moments.columns, "Record", "Round", "Seat", "Hand", "Amount", "State"), rows
             )),
         ),
@@ -69,7 +69,7 @@ LAST_HITS: Final = DocumentKind(
     about=f"the last {HITS} hits of the progressive",
     roles=("floorperson", "auditor"),
     traced=_PATTERN,
-    wanted=_PATTERN,
+    used=_PATTERN,
     visit=_visit,
     is_over=lambda entry, anchor: entry.seq >= anchor.seq,
     build=_build,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from table_controller.documents.document import Document, Section, Table
+from table_controller.documents.document import Document, DocumentSection, DocumentTable
 from table_controller.documents.entries import person
 from table_controller.documents.search import DocumentKind
 from table_controller.documents.wording import machine, moments_of, place_line
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from table_controller.documents.entries import Entry
-    from table_controller.documents.search import Facts, Trace
+    from table_controller.documents.search import DocumentFacts, Trace
 
 # So many entries fit one page.
 _ENTRIES: Final = 30
 _NOTES: Final = ("service", "door", "enrolled", "manifest", "software", "configuration", "wear")
 _ACTS: Final = {
     "give_up": "taken out of service", "sign": "out-of-order sign put up", "repair": "repaired",
-    "clear": "fault cleared", "acknowledge": "fault acknowledged", "begin": "test mode begun", "leave": "test mode left",
+    "clear": "fault cleared", "acknowledge": "fault acknowledged", "begin": "test mode begun",
+    "leave": "test mode left",
 }  # fmt: skip
 _EVENTS: Final = {
     "MachineHalted": "halted: {what}", "FaultDiagnosed": "fault report {fault_report}: {what}",
@@ -34,6 +35,10 @@ _EVENTS: Final = {
     "SlotOrdered": "{act}", "TestModeOrdered": "{act}", "DiceOpened": "the shaker was opened",
     "DeviceEnrolled": "enrolled: serial number {serial}",
 }  # fmt: skip
+
+
+# Numbers of commands, which only programs need.
+_COMMAND_ID: Final = re.compile(r" command \d{6,}")
 
 
 class _Row(tuple[str, ...]):
@@ -68,7 +73,8 @@ def _of_note(body: dict[str, Any]) -> Iterator[_Row]:
         return
     who = " and ".join(person(body[key]) for key in ("who", "second") if body.get(key)) or "the box"
     kind, text = to_words(body["kind"]), labels.with_machine_names(str(body.get("text", "")))
-    what = to_words(text) if body["kind"] == "service" else f"{kind}: {text}" if kind not in text else text
+    text = _COMMAND_ID.sub(" its command", text)
+    what = text.replace("_", " ") if body["kind"] == "service" else f"{kind}: {text}" if kind not in text else text
     yield _Row((machine(body.get("slot")) if body.get("slot") else "Box", who, labels.sentence(what)))
 
 
@@ -93,7 +99,7 @@ def _visit(trace: Trace, entry: Entry) -> bool:
     return bool(trace.about["lines"] >= _ENTRIES)
 
 
-def _build(facts: Facts) -> Document:
+def _build(facts: DocumentFacts) -> Document:
     moments = moments_of(facts)
     rows = [(entry, row) for entry in facts.entries for row in _rows(entry)][-_ENTRIES:]
     first = rows[0][0].seq
@@ -102,7 +108,7 @@ def _build(facts: Facts) -> Document:
         subject=f"Records {first} to {facts.anchor.seq}",
         place=place_line(facts),
         sections=(
-            Section("Entries, the oldest first", table=Table(
+            DocumentSection("Entries, the oldest first", table=DocumentTable(
                 (*moments.columns, "Record", "Machine", "Who", "What"),
                 tuple((*moments.cells(entry.wall_ns), str(entry.seq), *row) for entry, row in rows),
             )),
@@ -122,7 +128,7 @@ SERVICE_LOG: Final = DocumentKind(
     about="who opened, tested, repaired or enrolled a machine; --record is the newest entry of the page",
     roles=("technician", "floorperson", "auditor"),
     traced=_PATTERN,
-    wanted=_PATTERN,
+    used=_PATTERN,
     visit=_visit,
     is_over=lambda entry, anchor: entry.seq >= anchor.seq,
     build=_build,
