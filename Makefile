@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 # What the tests need besides Python packages: real tools, never stand-ins. PROGRAM, or PROGRAM:PACKAGE.
-APT     = systemd-analyze:systemd tshark ser2net socat usbip strace openssl mosquitto mosquitto_sub:mosquitto-clients chromium
+APT     = systemd-analyze:systemd tshark ser2net socat usbip strace openssl mosquitto mosquitto_sub:mosquitto-clients chromium pdftotext:poppler-utils
 
 # A real kernel to attach USB devices to, for the long proofs.
 proof vhci marathon: APT += qemu-system-x86_64:qemu-system-x86 busybox:busybox-static depmod:kmod

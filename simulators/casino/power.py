@@ -15,6 +15,7 @@ from simulators.casino.disk import PowerCut
 from simulators.engine.ports.memory import MemoryPort
 from table_controller.access.people_file import PeopleFile
 from table_controller.controller.plan import Plan, SlotPlan
+from table_controller.journal.table_terms import SiteTerms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -149,6 +150,13 @@ class NoCredentials:
         return True
 
 
+# What documents of a simulated table print; hand pays from $1,200.00 on are marked.
+SIMULATED_SITE: Final = SiteTerms(
+    site="Riverside Hall", zone="America/New_York", reporting_cents=120_000,
+    makers={"shuffler.1": "Example Gaming", "shoe.1": "Example Gaming"},
+)  # fmt: skip
+
+
 def make_plan(
     edition: Edition,
     submission: Submission,
@@ -163,7 +171,7 @@ def make_plan(
         SlotPlan(name, machine.kind, MemoryPort(machine, mains.cable).open, trust.get(name) or trust_for(machine), name)
         for name, machine in machines.items()
     )
-    return Plan("simulated table", edition, submission, places, credentials, is_development=True)
+    return Plan("simulated table", edition, submission, places, credentials, is_development=True, site=SIMULATED_SITE)
 
 
 __all__ = ["Mains", "NoCredentials", "PowerCut", "SimulatedClock", "make_plan"]

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 # Time limit of a round (s of virtual time).
 ROUND_TIMEOUT_S: Final = 3600.0
+# The maker on the packages of cards.
+MAKER: Final = "Example Cards"
 _DEALT: Final = StateChanged("round", mc.DEALING)
 
 
@@ -316,7 +318,7 @@ class CasinoTable:
     async def bring_deck(self, back: str) -> None:
         """Bring a new deck, which is opened and shuffled."""
         self.world.make_deck(TRAY, back, DECK_53 if self.edition.cards.decks == 1 else SIX_DECKS)
-        self.controller.submit(ev.DeckReceived(back, DEALER))
+        self.controller.submit(ev.DeckReceived(back, DEALER, maker=MAKER))
         await self.until_quiescent()
 
     def are_faces_right(self, back: str) -> bool:

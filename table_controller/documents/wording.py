@@ -71,6 +71,18 @@ def machine_facts(facts: DocumentFacts, slot: str) -> tuple[Fact, ...]:
     )
 
 
+_RANK_WORDS: Final = {
+    "A": "ace", "K": "king", "Q": "queen", "J": "jack", "T": "10", **{str(rank): str(rank) for rank in range(2, 10)},
+}  # fmt: skip
+_SUIT_WORDS: Final = {"s": "spades", "h": "hearts", "d": "diamonds", "c": "clubs"}
+
+
+def card_words(card: str) -> str:
+    """Return a card of the notation, such as Qh, in words: queen of hearts."""
+    known = len(card) == 2 and card[0] in _RANK_WORDS and card[1] in _SUIT_WORDS
+    return f"{_RANK_WORDS[card[0]]} of {_SUIT_WORDS[card[1]]}" if known else "joker" if card == "Jk" else card
+
+
 def hand_label(facts: DocumentFacts, hand: str) -> str:
     """Return a hand as the paytable of the progressive prints it."""
     awards = (facts.terms.get("meter") or {}).get("awards", ())

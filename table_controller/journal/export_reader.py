@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import base64
-import binascii
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
@@ -19,6 +18,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+Whole = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
+Clock = Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
+
+
+class ExportLine(msgspec.Struct, frozen=True):
+    """One line of an export; its readable content is for other readers."""
+
+    seq: Whole
+    kind: str
+    wall_ns: Clock
+    mono_ns: Clock
+    boot: Whole
+    body: str
+    head: str
+
+
 class ExportReader:
     """An export in a folder. `first` and `last` are its records."""
 
@@ -28,7 +43,8 @@ class ExportReader:
             manifest = (folder / MANIFEST).read_bytes()
             try:
                 self._manifest = msgspec.json.decode(manifest, type=ExportManifest)
-            except UNDECODABLE as error:
+                self._before = bytes.fromhex(self._manifest.head_before)
+            except (*UNDECODABLE, ValueError) as error:
                 raise ConfigurationError(f"{folder / MANIFEST} is no manifest of an export: {error}") from error
             if self._manifest.format != FORMAT:
                 raise ConfigurationError(f"{folder} has the format {self._manifest.format!r}, not {FORMAT!r}")
@@ -36,37 +52,36 @@ class ExportReader:
             self._places = list(self._find_lines())
 
     def _find_lines(self) -> Iterator[int]:
-        """Yield where each record begins in the file, and last where the file ends."""
+        """Yield where each record begins in the file."""
         at = 0
         with (self._folder / RECORDS).open("rb") as file:
             for line in file:
                 yield at
                 at += len(line)
-        yield at
 
     def read(self, first: int, last: int) -> Iterator[Record]:
         """Yield records in order; JournalDamaged names the first bad one."""
-        before = bytes.fromhex(self._manifest.head_before)
-        start = first
+        before = self._before
         if first > self.first:
-            before, start = self._record(first - 1).head, first
+            before = next(iter(self._records(first - 1, first - 1))).head
         try:
-            yield from check_records(before, start, (self._record(seq) for seq in range(start, last + 1)))
+            yield from check_records(before, first, self._records(first, last))
         except ChainBroken as broken:
             raise JournalDamaged(f"{self._folder}: record {broken.seq}: {broken.why}", broken.seq) from None
 
-    def _record(self, seq: int) -> Record:
-        at = seq - self.first
-        if not 0 <= at < len(self._places) - 1:
-            raise JournalDamaged(f"{self._folder}: record {seq} is missing", seq)
+    def _records(self, first: int, last: int) -> Iterator[Record]:
+        """Yield records as the file has them."""
+        if not self.first <= first <= last < self.first + len(self._places):
+            raise JournalDamaged(f"{self._folder}: record {self.first + len(self._places)} is missing")
         with map_errors(self._folder), (self._folder / RECORDS).open("rb") as file:
-            file.seek(self._places[at])
-            line = file.read(self._places[at + 1] - self._places[at])
+            file.seek(self._places[first - self.first])
+            for seq in range(first, last + 1):
+                yield self._decode(seq, file.readline())
+
+    def _decode(self, seq: int, line: bytes) -> Record:
         try:
-            fields: dict[str, Any] = msgspec.json.decode(line)
-            return Record(
-                fields["seq"], fields["kind"], fields["wall_ns"], fields["mono_ns"], fields["boot"],
-                base64.b64decode(fields["body"], validate=True), bytes.fromhex(fields["head"]),
-            )  # fmt: skip
-        except (*UNDECODABLE, KeyError, TypeError, ValueError, binascii.Error) as error:
+            one = msgspec.json.decode(line, type=ExportLine)
+            body, head = base64.b64decode(one.body, validate=True), bytes.fromhex(one.head)
+        except (*UNDECODABLE, ValueError) as error:
             raise JournalDamaged(f"{self._folder}: record {seq} cannot be read: {error}", seq) from error
+        return Record(one.seq, one.kind, one.wall_ns, one.mono_ns, one.boot, body, head)

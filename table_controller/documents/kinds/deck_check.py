@@ -10,7 +10,7 @@ from table_controller.catalogue import catalogue
 from table_controller.documents.document import Document, DocumentSection, Fact
 from table_controller.documents.entries import person
 from table_controller.documents.search import DocumentKind
-from table_controller.documents.wording import NOT_RECORDED, machine, machine_facts, moments_of, place_line
+from table_controller.documents.wording import NOT_RECORDED, card_words, machine, machine_facts, moments_of, place_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,8 +105,8 @@ def _wrong_cards(facts: DocumentFacts, slot: str) -> Iterator[Fact]:
     for entry in facts.entries:
         cards: dict[str, Any] | None = entry.body.get("deck_check")
         if cards is not None and entry.body.get("slot") == slot and entry.seq > facts.anchor.seq:
-            yield Fact("Missing", ", ".join(cards.get("missing", ())) or "none")
-            yield Fact("Extra", ", ".join(cards.get("extra", ())) or "none")
+            yield Fact("Missing", ", ".join(map(card_words, cards.get("missing", ()))) or "none")
+            yield Fact("Extra", ", ".join(map(card_words, cards.get("extra", ()))) or "none")
             return
     yield Fact("Missing and extra", NOT_RECORDED)
 
