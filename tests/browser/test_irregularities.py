@@ -14,6 +14,7 @@ from table_controller.ledger.money import format_dollars
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from tests.support.box.browsers import chromium, serve_table, show_credential, sign_on
+from tests.support.box.documents import pdf_pages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -172,6 +173,9 @@ async def test_a_jackpot_is_validated_by_a_floorperson_and_shown_on_the_sign(tmp
         await floor.wait_for_selector("#review li:has-text('claimed')")
         await floor.wait_for_selector("#review .badge:has-text('not affected')")
         await stage.until(lambda: not stage.hands.is_busy, "rest")
+        await floor.goto(f"http://127.0.0.1:{stage.port}/document/hand-pay?slip=4711")
+        await floor.wait_for_selector(f"dd:has-text('{format_dollars(hit.amount)}')")
+        assert pdf_pages(await floor.pdf(prefer_css_page_size=True), tmp_path) == 1
 
 
 @pytest.mark.proof  # test_killed.py kills the whole box; here only the panel dies, and the table goes on

@@ -92,7 +92,7 @@ export function ask(prompt, redraw, hints = {}) {
     prompt.why && !prompt.number ? h("p", { class: "note" }, `${prompt.why}.`) : null, // with a keypad, "Why is play stopped?" has it
     confirms, limits,
     hints[prompt.id] ? h("p", { class: "note" }, `Simulated hands: ${hints[prompt.id]}`) : null,
-    prompt.number && prompt.number.proposed ? h("button", { type: "button", again: true, id: "proposed", onclick: () => { now.digits = String(prompt.number.proposed); redraw(); } }, `Use the next slip number: ${prompt.number.proposed}`) : null,
+    prompt.number && prompt.number.proposed ? h("button", { type: "button", again: true, "data-proposed": prompt.number.proposed, onclick: () => { now.digits = String(prompt.number.proposed); redraw(); } }, `Use the next slip number: ${prompt.number.proposed}`) : null,
     ...(prompt.number ? keypad(prompt, now, redraw) : []),
     prompt.seats ? seatRow(prompt, now, redraw) : null,
     h("p", { class: "message", role: "alert" }, now.message),

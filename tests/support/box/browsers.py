@@ -150,6 +150,11 @@ class ServedPanel:
             card = f'[data-card="{prompt.id}"]'
             if answer is None or await page.query_selector(card) is None:
                 continue
+            if prompt.kind == "hand_pay":  # the proposed number is one touch, and another can be typed
+                following = self.state.money.book.next_slip()
+                await page.click(f'{card} [data-proposed="{following}"]')
+                await page.wait_for_selector(f'{card} .entry:has-text("{following}")')
+                await page.click(f'{card} [data-key="C"]')
             if prompt.number and answer.choice == prompt.choices[0]:
                 for digit in str(answer.number):
                     await page.click(f'{card} [data-key="{digit}"]')

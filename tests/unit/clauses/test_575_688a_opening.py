@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.support.core.ideal_table import IdealTable
 
 
-def received(game: str, **how: bool) -> IdealTable:
+def received(game: str, **how: Any) -> IdealTable:
     """Return a table where the dealer has confirmed that the deck is whole."""
     table = make_table(game, two_decks=True)
     for slot in table.state.slots:
