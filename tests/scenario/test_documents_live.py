@@ -186,7 +186,7 @@ async def test_the_check_of_a_rejected_deck_names_what_is_missing_and_extra_and_
         assert facts["Missing"] != facts["Extra"]
 
 
-async def test_an_incident_report_has_the_clause_the_people_the_outcome_and_says_when_it_is_open(
+async def test_an_incident_report_has_the_clause_the_people_the_outcome_and_names_an_open_hold(
     tmp_path: Path,
 ) -> None:
     async with staged(tmp_path, GAME) as stage:

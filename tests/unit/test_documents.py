@@ -32,7 +32,7 @@ PLAYED = {
 }  # fmt: skip
 
 
-def made(name: str, tmp_path: Path) -> Document:
+def document_of(name: str, tmp_path: Path) -> Document:
     return read_document(first.copied("played", tmp_path), DOCUMENTS[name], PLAYED[name])
 
 
@@ -48,7 +48,7 @@ def unpacked(archive: str, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", PLAYED)
 def test_a_document_of_the_first_version_prints_as_it_always_did(name: str, tmp_path: Path) -> None:
-    assert render_text(made(name, tmp_path)) == (GOLDEN / f"{name}.txt").read_text("utf-8")
+    assert render_text(document_of(name, tmp_path)) == (GOLDEN / f"{name}.txt").read_text("utf-8")
 
 
 def test_a_service_log_of_record_version_2_prints_as_it_always_did(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_journals_of_the_second_version_print_or_name_what_they_lack(
         assert f"PB-623 no such document: the journal has no {DOCUMENTS[name].title.lower()}" in output.err
 
 
-def test_two_hand_pays_under_one_number_of_the_first_version_are_told_apart_by_record(tmp_path: Path) -> None:
+def test_two_hand_pays_under_one_number_of_the_first_version_are_chosen_by_record(tmp_path: Path) -> None:
     folder = first.copied("played", tmp_path)
     newest, older = (
         read_document(folder, DOCUMENTS["hand-pay"], Selection("1", record)) for record in (None, 187)
@@ -100,7 +100,7 @@ def test_a_copy_and_an_export_print_the_same_document_as_the_journal(tmp_path: P
 @pytest.mark.realtime
 @pytest.mark.parametrize("name", PLAYED)
 def test_page_and_pdf_have_the_same_sentences_on_one_sheet(name: str, tmp_path: Path) -> None:
-    document = made(name, tmp_path)
+    document = document_of(name, tmp_path)
     words = Counter(" ".join(texts(document)).split())
     for page in (render_page(document, "/document/x?format=pdf"), render_file(document)):
         assert Counter(html_words(page)) == words
@@ -112,7 +112,7 @@ def test_page_and_pdf_have_the_same_sentences_on_one_sheet(name: str, tmp_path: 
 @pytest.mark.realtime
 @pytest.mark.parametrize(("name", "rows", "at"), [("hits", 25, 0), ("incident", 27, 3), ("hand-pay", 12, 2)])
 def test_the_longest_document_of_a_kind_fits_one_sheet(name: str, rows: int, at: int, tmp_path: Path) -> None:
-    document = made(name, tmp_path)
+    document = document_of(name, tmp_path)
     section = document.sections[at]
     assert section.table is not None
     longest = max(section.table.rows, key=lambda row: sum(map(len, row)))
@@ -124,20 +124,20 @@ def test_the_longest_document_of_a_kind_fits_one_sheet(name: str, rows: int, at:
 
 def test_the_same_journal_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in PLAYED:
-        one, two = (render_pdf(made(name, tmp_path / name / each)) for each in ("a", "b"))
+        one, two = (render_pdf(document_of(name, tmp_path / name / each)) for each in ("a", "b"))
         assert one == two
         assert b"/CreationDate" not in one
 
 
 def test_a_file_that_needs_no_panel_has_its_style_and_no_link(tmp_path: Path) -> None:
-    page = render_file(made("dice", tmp_path))
+    page = render_file(document_of("dice", tmp_path))
     assert "@media print" in page
     assert "href" not in page
     assert "<script" not in page
 
 
 def test_text_from_people_is_escaped_and_strange_characters_keep_their_number(tmp_path: Path) -> None:
-    document = msgspec.structs.replace(made("dice", tmp_path), subject="<b>Łukasz</b> & (100%)\\")
+    document = msgspec.structs.replace(document_of("dice", tmp_path), subject="<b>Łukasz</b> & (100%)\\")
     assert "&lt;b&gt;Łukasz&lt;/b&gt; &amp;" in render_page(document, "")
     content = render_pdf(document)
     assert rb"<b>\\u0141ukasz</b> & \(100%\)\\" in content
@@ -154,7 +154,7 @@ def test_lines_are_never_wider_than_their_column(seed: int) -> None:
 
 
 def test_a_long_document_goes_on_on_another_sheet_with_its_number(tmp_path: Path) -> None:
-    document = made("dice", tmp_path)
+    document = document_of("dice", tmp_path)
     content = render_pdf(msgspec.structs.replace(document, notes=("A note.",) * 90))
     assert content.count(b"/Type /Page\n") + content.count(b"/Type /Page/") == 2
     assert b"(1 of 2)" in content

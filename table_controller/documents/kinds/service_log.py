@@ -71,7 +71,8 @@ def _rows(entry: Entry) -> Iterator[_Row]:
 def _of_note(body: dict[str, Any]) -> Iterator[_Row]:
     if body.get("kind") not in _NOTES:
         return
-    who = " and ".join(person(body[key]) for key in ("who", "second") if body.get(key)) or "the box"
+    who = " and ".join(person(body[key]) for key in ("who", "second") if body.get(key))
+    who = who or ("nobody named" if body["kind"] == "door" else "the box")
     kind, text = to_words(body["kind"]), labels.with_machine_names(str(body.get("text", "")))
     text = _COMMAND_ID.sub(" its command", text)
     what = text.replace("_", " ") if body["kind"] == "service" else f"{kind}: {text}" if kind not in text else text
