@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from devices.driver_events import LinkDown, LinkUp, Reported
+from devices.driver_events import LinkUp, Reported
 from firmware_bridge.errors import BadFaultReport
 from firmware_bridge.version import VERSION
 from table_controller.diagnosis import fault_report as d
@@ -29,7 +29,7 @@ from table_controller.table import events as ev
 from table_controller.table import return_progress as rp
 from table_controller.table.decisions import Prompt
 from table_controller.table.decks import deck_age_s
-from table_controller.table.return_steps import FaultedAgain
+from table_controller.table.return_steps import DoorMoved
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,6 +55,7 @@ class FaultReports:
         self.returns = ReturnsToService(box, self._lines)
         self._asked: dict[int, str] = {}  # prompt -> kind
         self._answers: deque[tuple[int, d.EarlierAnswer]] = deque(maxlen=_ANSWERS)
+        self.ordered_by: dict[str, str] = {}  # slot -> the person whose order its machine carried out last
         self._pinned: dict[str, list[int]] = {}  # slot -> reports whose machine is not back in service
         self._freezers = {name: self._freezer(name) for name, slot in box.slots.items() if slot.kind.name in PATHS}
         self._find_pinned()
@@ -89,7 +90,7 @@ class FaultReports:
 
     def _diagnosed(self, report: d.FaultReport, *, service: bool) -> None:
         requires, name = requirements_of(report, service=service), report.machine.slot
-        self._submit(ev.FaultDiagnosed(name, report.number, report.halt.what, requires))
+        self._submit(ev.FaultDiagnosed(name, report.number, report.halt.what, requires, report.at_ns))
 
     def _submit(self, event: ev.Event) -> None:
         """Submit an event; after the last snapshot the controller accepts none, and the next start goes on."""
@@ -112,22 +113,22 @@ class FaultReports:
     def _is_report_missing(self, name: str) -> bool:
         """Return whether a procedure in the core has no complete record of its fault on disk."""
         procedure = self._procedure(name)
-        return isinstance(procedure, rp.FaultRecording) or (
+        return bool(rp.recordings(procedure)) or (
             isinstance(procedure, rp.ReturnProgress) and procedure.fault_report not in files.numbers(self.store.folder)
         )
 
     def _finish_recording(self, name: str) -> None:
         """Finish what was interrupted: diagnose the report as far as it was written, or write that it was lost."""
         procedure = self._procedure(name)
-        if isinstance(procedure, rp.FaultRecording):
-            report = self._report_of(name, procedure)
-            if report is None:
-                self._write_lost(name, procedure.what, procedure.at_ns)
-            else:
-                self._interrupted.discard(name)
+        missing = isinstance(procedure, rp.ReturnProgress) and not self._write_lost(name, "", 0, procedure.fault_report)
+        for recording in rp.recordings(procedure):
+            report = self._report_of(name, recording)
+            if report is not None:
                 self._diagnosed(report, service=not diagnose(report).staff)
-        elif isinstance(procedure, rp.ReturnProgress):
-            self._write_lost(name, "", 0, procedure.fault_report)
+            elif not self._write_lost(name, recording.what, recording.at_ns):
+                missing = True
+        if not missing:
+            self._interrupted.discard(name)
 
     def _report_of(self, name: str, recording: rp.FaultRecording) -> d.FaultReport | None:
         """Return the report of a halt that was being recorded, complete or not."""
@@ -139,19 +140,22 @@ class FaultReports:
                     return report
         return None
 
-    def _write_lost(self, name: str, what: str, at_ns: int, number: int = 0) -> None:
-        """Write an incomplete report in place of a lost one, once the machine is known; all steps are required."""
+    def _write_lost(self, name: str, what: str, at_ns: int, number: int = 0) -> bool:
+        """Write an incomplete report in place of a lost one, once the machine is known; all steps are required.
+
+        Return whether it is written.
+        """
         report = self._freezers[name].lost_report(what, at_ns)
         if report is None:
-            return
+            return False
         try:
             number = self.store.add(report, number)
         except OSError as error:
             log.error("%s: its lost fault report could not be written: %s", name, error)  # noqa: TRY400 - no traceback
-            return
-        self._interrupted.discard(name)
+            return False
         self._pinned.setdefault(name, []).append(number)
         self._diagnosed(msgspec.structs.replace(report, number=number), service=True)
+        return True
 
     def cancel(self) -> None:
         """Stop at once, as after a power cut; partly written reports stay as they are."""
@@ -219,14 +223,14 @@ class FaultReports:
         freezer.handle_device_event(event)
         opened = freezer.recording
         if opened is not None and before is None:
+            self.ordered_by.pop(name, None)
             self._submit(ev.MachineHalted(name, opened.halt.what, opened.at_ns))
         if isinstance(event, Reported):
             self._reported(name)
-        shown = (
-            FaultedAgain("nothing any more: its link is gone") if isinstance(event, LinkDown) else evidence_of(event)
-        )
+        shown = evidence_of(event)
         if shown is not None and isinstance(self._procedure(name), rp.ReturnProgress):
-            self._submit(ev.EvidenceReported(name, shown))
+            by = "" if isinstance(shown, DoorMoved) else self.ordered_by.get(name, "")  # people open doors unordered
+            self._submit(ev.EvidenceReported(name, shown, by))
 
     def _reported(self, name: str) -> None:
         """Handle a report of a machine: a machine in service needs its fault reports no longer."""

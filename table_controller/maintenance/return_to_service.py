@@ -44,26 +44,30 @@ class ReturnsToService:
         if name == "begin":
             await self._submit(await self._taken(report, who))
         elif name == "leave":
-            await self._restore_before(slot, number)
-            await self._submit(ev.ReturnLeft(slot, number, who))
+            obstacle = await self._obstacle_to_end(slot, number)
+            await self._submit(ev.ReturnLeft(slot, number, who, obstacle))
         else:
             step = self._step(number, name)
             dark = await self._dark_sensors(slot) if step is ReturnStep.PATH_EMPTY else None
-            if step is ReturnStep.RETURN:
-                await self._restore_before(slot, number, step)
-            await self._submit(ev.StepReported(slot, number, step, who, cards, dark))
+            obstacle = await self._obstacle_to_end(slot, number, step) if step is ReturnStep.RETURN else ""
+            await self._submit(ev.StepReported(slot, number, step, who, cards, dark, obstacle))
         await self.wait_until_written()
         return self.progress(number)
 
-    async def _restore_before(self, slot: str, number: int, last: ReturnStep | None = None) -> None:
-        """Restore the mode of the machine before the end of its test is recorded, if this is the end."""
+    async def _obstacle_to_end(self, slot: str, number: int, last: ReturnStep | None = None) -> str:
+        """Return what the machine has against the end of its test, if this is the end; empty if nothing.
+
+        Then its mode is restored, before the end is recorded.
+        """
         progress = self._box.running_controller().table.state.slots[slot].return_procedure
-        if (
-            isinstance(progress, rp.ReturnProgress)
-            and progress.fault_report == number
-            and last in (None, progress.next)
-        ):
+        if not isinstance(progress, rp.ReturnProgress) or progress.fault_report != number or not progress.is_testing:
+            return ""
+        if last not in (None, progress.next):
+            return ""
+        obstacle = await self._box.test_mode.obstacle_now(slot)
+        if not obstacle:
             await self._box.test_mode.restore_before_end(slot)
+        return obstacle
 
     async def wait_until_written(self) -> None:
         """Wait until every decided step is with its fault report, and modes are restored."""

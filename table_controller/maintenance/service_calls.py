@@ -93,12 +93,14 @@ async def _carry_out(
 ) -> dict[str, Any] | None:
     """Carry out an order and record its result."""
     controller, number = box.running_controller(), _FIRST + box.clock.now()[0] // 1000
-    _permit(box, slot, order)
+    _permit(box, slot, order, person)
     outcome = "it was not sent"
     try:
         if not order.is_safe:  # recorded before it is sent, and still permitted then
             await controller.note_and_wait(rec.Note("service", f"{order.name}: ordered", who=person, slot=slot))
-            _permit(box, slot, order)
+            _permit(box, slot, order, person)
+            if box.fault_reports is not None:
+                box.fault_reports.ordered_by[slot] = person.identity
         outcome = "it was sent, and the technician disconnected before its end"
         method = getattr(box.slots[slot].driver, order.name)
         answer = _plain(await _called(method, arguments | {"command": number}))
@@ -143,11 +145,19 @@ def _is_technician(who: Callable[[], Person]) -> bool:
         return False
 
 
-def _permit(box: Box, slot: str, order: ServiceOrder) -> None:
-    """Raise NotAllowed with every reason against an order; a fail-safe order needs no permit."""
+def _permit(box: Box, slot: str, order: ServiceOrder, who: Person) -> None:
+    """Raise NotAllowed with every reason against an order; a fail-safe order needs no permit.
+
+    In test mode only the assigned technician gives orders, so that nobody signs for work of their own.
+    """
     if order not in possible_orders(box, slot):
         raise NotAllowed(f"{order.name} {slot}: it is not in test mode any more")
-    reasons = () if order.is_safe else reasons_against(box.running_controller().table, slot)
+    if order.is_safe:
+        return
+    assigned = box.test_mode.assigned_technician(slot)
+    if assigned not in ("", who.identity):
+        raise NotAllowed(f"{order.name} {slot}: it is in test mode of {assigned}; take over the return to service first")
+    reasons = reasons_against(box.running_controller().table, slot)
     if reasons:
         raise NotAllowed(f"{order.name} {slot}: " + "; ".join(f"{r.text} [{r.clause}], {r.clears}" for r in reasons))
 

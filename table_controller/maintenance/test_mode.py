@@ -49,6 +49,24 @@ class TestModes:
         controller = self._box.controller
         return controller is not None and isinstance(controller.table.state.slots[slot].return_procedure, TestMode)
 
+    def assigned_technician(self, slot: str) -> str:
+        """Return the technician who tests a machine; empty if it is not in test mode."""
+        controller = self._box.controller
+        procedure = None if controller is None else controller.table.state.slots[slot].return_procedure
+        return procedure.technician if isinstance(procedure, TestMode | ReturnProgress) else ""
+
+    async def obstacle_now(self, slot: str) -> str:
+        """Return what a person must do before the test of a machine ends; empty if nothing, or if it does not answer.
+
+        A halted or disconnected machine has no obstacle: its fault has latched, or its next report decides.
+        """
+        try:
+            status = await self._box.slots[slot].driver.read_inventory()
+        except PitboxError as silent:
+            log.info("%s: the machine does not answer at the end of its test: %s", slot, silent)
+            return ""
+        return self._obstacle(slot, status)
+
     def reasons_against(self, slot: str) -> tuple[DenialReason, ...] | None:
         """Return every reason against test mode now; an empty tuple means permitted, None that it is not offered."""
         controller = self._box.controller
@@ -65,18 +83,10 @@ class TestModes:
         return (await self._box.running_controller().submit_and_wait(order)).decisions
 
     async def leave(self, slot: str, who: ev.Person) -> list[Decision]:
-        """Have the core end test mode; return its decisions when the machine has its previous mode again.
-
-        A halted or disconnected machine has no obstacle: its fault has latched, or its next report decides.
-        """
-        status = None
-        if self.is_without_fault(slot):
-            try:
-                status = await self._box.slots[slot].driver.read_inventory()
-            except PitboxError as silent:
-                log.info("leave_test %s: the machine does not answer: %s", slot, silent)
-        order = ev.TestModeOrdered(slot, "leave", who, self._obstacle(slot, status))
-        if status is not None and not order.obstacle:
+        """Have the core end test mode; return its decisions when the machine has its previous mode again."""
+        is_end = self.is_without_fault(slot)
+        order = ev.TestModeOrdered(slot, "leave", who, await self.obstacle_now(slot) if is_end else "")
+        if is_end and not order.obstacle:
             await self.restore_before_end(slot)
         step = await self._box.running_controller().submit_and_wait(order)
         await self.wait_until_restored()

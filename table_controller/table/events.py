@@ -430,19 +430,27 @@ class MachineHalted(BaseEvent, frozen=True):
 
 
 class FaultDiagnosed(BaseEvent, frozen=True):
-    """The report of a halt is on disk, with what its return to service requires."""
+    """The report of a halt is on disk, with what its return to service requires.
+
+    `at_ns` is that of the halt; 0 in journals of earlier versions.
+    """
 
     slot: str
     fault_report: int
     what: str
     requires: Requirements
+    at_ns: int = 0
 
 
 class EvidenceReported(BaseEvent, frozen=True):
-    """A machine did something that proves or disproves steps of its return to service."""
+    """A machine did something that proves or disproves steps of its return to service.
+
+    `by` is the person whose order it carried out; empty if nobody ordered it, as when the door is opened.
+    """
 
     slot: str
     evidence: MachineEvidence
+    by: str = ""
 
 
 class ReturnTaken(BaseEvent, frozen=True):
@@ -456,15 +464,22 @@ class ReturnTaken(BaseEvent, frozen=True):
 
 
 class ReturnLeft(BaseEvent, frozen=True):
-    """A person ends the work of the technician on a return to service; completed steps are kept."""
+    """A person ends the work of the technician on a return to service; completed steps are kept.
+
+    `obstacle` is what the machine's own report has against the end of test mode.
+    """
 
     slot: str
     fault_report: int
     who: Person
+    obstacle: str = ""
 
 
 class StepReported(BaseEvent, frozen=True):
-    """A person reports a step as done: the deck counted, the path seen clear (`dark` sensors), or the return signed."""
+    """A person reports a step as done: the deck counted, the path seen clear (`dark` sensors), or the return signed.
+
+    `obstacle` is what the machine's own report has against the end of test mode, when the return is signed.
+    """
 
     slot: str
     fault_report: int
@@ -472,6 +487,7 @@ class StepReported(BaseEvent, frozen=True):
     who: Person
     cards: int | None = None
     dark: tuple[str, ...] | None = None
+    obstacle: str = ""
 
 
 class TestModeOrdered(BaseEvent, frozen=True):

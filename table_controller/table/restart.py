@@ -12,6 +12,7 @@ from table_controller.table import state_machines as mc
 from table_controller.table.betting import forget_spot, seat_of
 from table_controller.table.decisions import Command, HoldOpened
 from table_controller.table.irregularities import open_hold
+from table_controller.table.return_to_service import void_evidence
 from table_controller.table.state import Hold, IssuedCommand
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def on_box_started(c: Context, event: ev.BoxStarted) -> None:
     c.state.next_id = max(c.state.next_id, first)
     for name, slot in c.state.slots.items():
         c.fire_slot(name, "vanish")
+        void_evidence(c, name, "the box was off, and nobody observed the machine")
         slot.safe_due = True
     for issued in c.state.commands.values():
         issued.unknown = True

@@ -47,12 +47,13 @@ class FaultRecording(msgspec.Struct, frozen=True, tag=True):
     """The machine halted, and the box records the fault. `at_ns` (wall clock) identifies the report.
 
     `fault_report` is that of a procedure that was open before: one begins again. An earlier version began it, or it
-    was that of an interruption.
+    was that of an interruption. `earlier` are halts before this one whose reports are not closed yet.
     """
 
     what: str
     at_ns: int
     fault_report: int = 0
+    earlier: tuple[FaultRecording, ...] = ()
 
     @property
     def next_text(self) -> str:
@@ -66,12 +67,16 @@ class FaultRecording(msgspec.Struct, frozen=True, tag=True):
 
 
 class TestMode(msgspec.Struct, frozen=True, tag=True):
-    """A machine without a fault is tested; `mode` is the machine's mode before, to be restored at the end."""
+    """A machine without a fault is tested; `mode` is the machine's mode before, to be restored at the end.
+
+    `refused`: it refused a motion, which is no fault yet, and the box records that.
+    """
 
     __test__ = False  # not a test class of pytest
 
     technician: str
     mode: str = ""
+    refused: FaultRecording | None = None
 
     @property
     def fault_report(self) -> int:
@@ -134,6 +139,35 @@ ReturnProcedure = FaultRecording | ReturnProgress | TestMode
 Change = tuple[ReturnProgress, list[ReturnDecision]]
 
 
+# --- faults that are being recorded -----------------------------------------------------------------------------------
+
+
+def recordings(procedure: ReturnProcedure | None) -> tuple[FaultRecording, ...]:
+    """Return the halts whose reports are not closed yet, the newest last."""
+    match procedure:
+        case FaultRecording():
+            return (*procedure.earlier, msgspec.structs.replace(procedure, earlier=()))
+        case TestMode(refused=FaultRecording() as refused):
+            return recordings(refused)
+        case _:
+            return ()
+
+
+def halted(recording: FaultRecording | None, what: str, at_ns: int) -> FaultRecording:
+    """Return the recording after another halt: the newest one, with those before it."""
+    before = 0 if recording is None else recording.fault_report
+    return FaultRecording(what, at_ns, before, recordings(recording))
+
+
+def diagnosed(recording: FaultRecording | None, at_ns: int) -> FaultRecording | None:
+    """Return what is still being recorded when the report of one halt is closed; 0 closes all, as earlier versions."""
+    left = [each for each in recordings(recording) if at_ns and each.at_ns not in (0, at_ns)]
+    return msgspec.structs.replace(left[-1], earlier=tuple(left[:-1])) if left else None
+
+
+# --- the steps --------------------------------------------------------------------------------------------------------
+
+
 def began(report: int, slot: str, by: str, requires: Requirements) -> ReturnBegan:
     """Return the decision that begins a procedure: with the fault (`by` is empty), or by a person."""
     return ReturnBegan(report, slot, by, requires.service, requires.expected, requires.has_door, requires.motors)
@@ -151,7 +185,7 @@ def replay(decisions: Iterable[ReturnDecision]) -> ReturnProgress | None:
             case TechnicianLeft() if progress is not None:
                 progress = msgspec.structs.replace(progress, technician="")
             case EvidenceShown() if progress is not None:
-                progress = _after_showing(progress, each.evidence)
+                progress = _after_showing(progress, each.evidence, each.by)
             case StepCompleted() if progress is not None:
                 progress = _after_tick(progress, each)
             case StepsUndone() if progress is not None:
@@ -205,14 +239,15 @@ def apply_evidence(progress: ReturnProgress, shown: Evidence, by: str) -> Change
     undo = _disproved(progress, shown)
     if undo is not None:
         progress = _after_undo(progress, undo)
-        return (_after_showing(progress, shown), [undo]) if isinstance(shown, DoorMoved) else (progress, [undo])
+        return (_after_showing(progress, shown, ""), [undo]) if isinstance(shown, DoorMoved) else (progress, [undo])
     if progress.began.service and not progress.technician:
         return progress, []
     decisions: list[ReturnDecision] = []
-    before = progress
-    progress = _after_showing(progress, shown)
-    if progress != before and progress.next in (ReturnStep.CLEAR, ReturnStep.MOTOR_JOG):
+    after = _after_showing(progress, shown, "")
+    if after != progress and progress.next in (ReturnStep.CLEAR, ReturnStep.MOTOR_JOG):
         decisions.append(EvidenceShown(number, by, shown))
+        after = _with_person(after, by)
+    progress = after
     while progress.next is not None and _lacking(progress, progress.next, shown) is None:
         tick = StepCompleted(number, progress.next, by, shown)
         progress = _after_tick(progress, tick)
@@ -228,6 +263,8 @@ def _disproved(progress: ReturnProgress, shown: Evidence) -> StepsUndone | None:
     match shown:
         case FaultedAgain() if progress.done or progress.door is not None or progress.jogged:
             return StepsUndone(number, ReturnStep.CLEAR, f"the machine reported {shown.what}")
+        case Tested() if _has_failed_a_passed_test(progress, shown):
+            return StepsUndone(number, ReturnStep.CLEAR, "the machine did not pass another self-test")
         case DoorMoved(open=True) if ReturnStep.PATH_EMPTY in progress.done:
             return StepsUndone(number, ReturnStep.PATH_EMPTY, "the door was opened")
         case SensorsRead(dark=dark) if (
@@ -239,17 +276,36 @@ def _disproved(progress: ReturnProgress, shown: Evidence) -> StepsUndone | None:
     return None
 
 
+def _has_failed_a_passed_test(progress: ReturnProgress, shown: Tested) -> bool:
+    """Return whether a self-test failed in what a completed step had proved: that is a new fault."""
+    sensors = shown.bad_sensors and ReturnStep.SENSOR_TEST in progress.done
+    return bool(sensors or (shown.bad_motors and (progress.jogged or ReturnStep.MOTOR_JOG in progress.done)))
+
+
+def void_evidence(progress: ReturnProgress, why: str) -> Change:
+    """Undo every step: nobody observed the machine."""
+    if not (progress.done or progress.door is not None or progress.jogged):
+        return progress, []
+    undo = StepsUndone(progress.began.report, ReturnStep.CLEAR, why)
+    return _after_undo(progress, undo), [undo]
+
+
+def _with_person(progress: ReturnProgress, by: str) -> ReturnProgress:
+    """Return the progress with a person who has worked on it."""
+    known = not by or by in progress.people
+    return progress if known else msgspec.structs.replace(progress, people=(*progress.people, by))
+
+
 def _after_tick(progress: ReturnProgress, tick: StepCompleted) -> ReturnProgress:
-    people = progress.people if tick.by in progress.people else (*progress.people, tick.by)
-    return msgspec.structs.replace(progress, done=(*progress.done, tick.step), people=people)
+    return _with_person(msgspec.structs.replace(progress, done=(*progress.done, tick.step)), tick.by)
 
 
 def _after_taking_up(progress: ReturnProgress, event: TechnicianAssigned) -> ReturnProgress:
-    people = progress.people if event.by in progress.people else (*progress.people, event.by)
-    return msgspec.structs.replace(progress, technician=event.by, people=people, mode=event.mode)
+    return _with_person(msgspec.structs.replace(progress, technician=event.by, mode=event.mode), event.by)
 
 
-def _after_showing(progress: ReturnProgress, shown: Evidence) -> ReturnProgress:
+def _after_showing(progress: ReturnProgress, shown: Evidence, by: str) -> ReturnProgress:
+    progress = _with_person(progress, by)
     match shown:
         case DoorMoved():
             return msgspec.structs.replace(progress, door=shown.open)

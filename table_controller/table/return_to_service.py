@@ -5,9 +5,11 @@ A machine with an open procedure does not return to service (`permits`: steps_op
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast, get_args
+from typing import TYPE_CHECKING, Final, assert_never, cast, get_args
 
-from devices.service import IN_SERVICE
+from msgspec.structs import replace
+
+from devices.service import IN_SERVICE, UNVERIFIED, report_counts
 from table_controller.table import events as ev
 from table_controller.table import return_progress as rp
 from table_controller.table.decisions import DenialReason, TestModeChanged
@@ -56,21 +58,36 @@ def on_machine_halted(c: Context, event: ev.MachineHalted) -> None:
     The procedure of a machine fault, or a test, continues. That of an interruption does not: this may be a fault.
     """
     slot = c.state.slots[event.slot]
-    before = 0
-    if isinstance(slot.return_procedure, rp.ReturnProgress) and not slot.return_procedure.began.service:
-        before = slot.return_procedure.fault_report
-        began_by = slot.return_procedure.began.by
-        c.out += rp.apply_evidence(slot.return_procedure, FaultedAgain(event.what), began_by)[1]
-        slot.return_procedure = None
-    if slot.return_procedure is None:
-        slot.return_procedure = rp.FaultRecording(event.what, event.at_ns, before)
+    procedure = slot.return_procedure
+    match procedure:
+        case rp.TestMode():
+            refused = rp.halted(procedure.refused, event.what, event.at_ns)
+            slot.return_procedure = replace(procedure, refused=refused)
+        case rp.ReturnProgress() if procedure.began.service:
+            pass  # what it reported undoes the steps that it disproves
+        case rp.ReturnProgress():
+            c.out += rp.apply_evidence(procedure, FaultedAgain(event.what), procedure.began.by)[1]
+            slot.return_procedure = rp.FaultRecording(event.what, event.at_ns, procedure.fault_report)
+        case rp.FaultRecording() | None:
+            slot.return_procedure = rp.halted(procedure, event.what, event.at_ns)
+        case _:
+            assert_never(procedure)
 
 
 def on_fault(c: Context, name: str) -> None:
     """End a test without a fault: the machine has one now, with a return to service of its own."""
-    if isinstance(c.state.slots[name].return_procedure, rp.TestMode):
-        c.state.slots[name].return_procedure = None
+    slot = c.state.slots[name]
+    if isinstance(slot.return_procedure, rp.TestMode):
+        slot.return_procedure = slot.return_procedure.refused
         c.out.append(TestModeChanged(name, testing=False))
+
+
+def void_evidence(c: Context, name: str, why: str) -> None:
+    """Undo the steps of a machine that nobody observed for a while: its link was lost, or the box was off."""
+    slot = c.state.slots[name]
+    if isinstance(slot.return_procedure, rp.ReturnProgress):
+        slot.return_procedure, decisions = rp.void_evidence(slot.return_procedure, why)
+        c.out += decisions
 
 
 def on_fault_diagnosed(c: Context, event: ev.FaultDiagnosed) -> None:
@@ -79,20 +96,24 @@ def on_fault_diagnosed(c: Context, event: ev.FaultDiagnosed) -> None:
     The steps of a report that was lost and written again begin again, too: their evidence was lost with it.
     """
     slot = c.state.slots[event.slot]
-    recording = slot.return_procedure
-    if isinstance(recording, rp.ReturnProgress):
-        if recording.fault_report == event.fault_report:
-            if recording.is_testing:
-                c.out.append(TestModeChanged(event.slot, testing=False, mode=recording.mode))
+    procedure = slot.return_procedure
+    if isinstance(procedure, rp.ReturnProgress):
+        if procedure.fault_report == event.fault_report:
+            if procedure.is_testing:
+                c.out.append(TestModeChanged(event.slot, testing=False, mode=procedure.mode))
             _begin(c, event.slot, event.fault_report, "", event.requires)
         return
-    begun_before = isinstance(recording, rp.FaultRecording) and recording.fault_report != 0
     if event.requires.service and event.what == PATH_BLOCKED and (slot.state == IN_SERVICE or slot.is_testing):
         on_fault(c, event.slot)  # it only refused a command, but what blocks its path is no card
-        c.fire_slot(event.slot, "fault")
-    if slot.is_testing:
+        if report_counts(slot.state, "fault", unsettled=True):  # a machine without a link is not in service anyway
+            c.fire_slot(event.slot, "fault")
+    procedure = slot.return_procedure
+    if isinstance(procedure, rp.TestMode):
+        slot.return_procedure = replace(procedure, refused=rp.diagnosed(procedure.refused, event.at_ns))
         return
-    slot.return_procedure = None
+    assert not isinstance(procedure, rp.ReturnProgress), "handled above"
+    slot.return_procedure = rp.diagnosed(procedure, event.at_ns)
+    begun_before = procedure is not None and procedure.fault_report != 0 and slot.return_procedure is None
     if begun_before or (event.requires.service and slot.state != IN_SERVICE):
         _begin(c, event.slot, event.fault_report, "", event.requires)
 
@@ -101,7 +122,8 @@ def on_evidence_reported(c: Context, event: ev.EvidenceReported) -> None:
     """Complete or undo the steps that a machine proves or disproves."""
     progress = c.state.slots[event.slot].return_procedure
     if isinstance(progress, rp.ReturnProgress):
-        _apply(c, event.slot, progress, event.evidence, progress.technician or progress.began.by)
+        by = event.by or progress.technician or progress.began.by
+        _apply(c, event.slot, progress, event.evidence, by)
 
 
 def on_return_step_changed(c: Context, event: ev.ReturnStepChanged) -> None:
@@ -161,6 +183,9 @@ def on_return_left(c: Context, event: ev.ReturnLeft) -> None:
     if not progress.technician:
         c.refuse(f"no technician is assigned to fault report {event.fault_report}")
         return
+    if event.obstacle:
+        c.refuse(f"leave {event.slot}: {event.obstacle}")
+        return
     c.state.slots[event.slot].return_procedure, decisions = rp.leave_procedure(progress)
     c.out += [*decisions, TestModeChanged(event.slot, testing=False, mode=progress.mode)]
 
@@ -172,6 +197,8 @@ def on_step_reported(c: Context, event: ev.StepReported) -> None:
         return
     shown = _shown(event)
     refusal = rp.objection(progress, event.step, shown)
+    if event.step is ReturnStep.RETURN and progress.is_testing and event.obstacle:
+        refusal = refusal or f"return: {event.obstacle}"
     if refusal or shown is None:
         c.refuse(refusal)
         return
@@ -234,7 +261,9 @@ def reasons_against_test(c: Context, name: str) -> tuple[DenialReason, ...]:
     if not can_be_tested(c, name):
         text = "only a machine that moves cards, is in service and is not in test mode can be tested"
         return (_reason(c, "not_testable", text, "technician"),)
-    return c.reasons_against("test", name, c.state.slots[name].deck)
+    slot = c.state.slots[name]
+    intake = (_reason(c, "holds_cards", "cards are in its intake", "dealer", "take the cards out"),) if slot.intake else ()
+    return (*intake, *c.reasons_against("test", name, slot.deck))
 
 
 def _reasons_against_leaving(c: Context, name: str) -> tuple[DenialReason, ...]:
@@ -248,19 +277,24 @@ def _reasons_against_leaving(c: Context, name: str) -> tuple[DenialReason, ...]:
 
 
 def _begin(c: Context, name: str, report: int, by: str, requires: Requirements) -> None:
+    """Begin the steps. A machine that only refused to move may be in service: not while people work on it."""
     began = rp.began(report, name, by, requires)
     c.state.slots[name].return_procedure = rp.ReturnProgress(began)
     c.out.append(began)
+    if c.state.slots[name].state == IN_SERVICE:
+        c.fire_slot(name, "doubt")
 
 
 def _apply(c: Context, name: str, progress: rp.ReturnProgress, shown: Evidence, by: str) -> None:
-    """Apply evidence; after the last step, the procedure and the test end."""
+    """Apply evidence; after the last step, the procedure and the test end, and an unverified machine is read again."""
     slot = c.state.slots[name]
     after, decisions = rp.apply_evidence(progress, shown, by)
     c.out += decisions
     slot.return_procedure = after if after.next is not None else None
     if after.next is None and after.is_testing:
         c.out.append(TestModeChanged(name, testing=False, mode=after.mode))
+    elif after.next is None and slot.state == UNVERIFIED:
+        c.try_issue_command("return_to_service", name)
 
 
 def _has_slot(c: Context, name: str) -> bool:
@@ -279,5 +313,5 @@ def _has_role(c: Context, who: ev.Person, roles: tuple[str, ...]) -> bool:
     return False
 
 
-def _reason(c: Context, key: str, text: str, clears: str) -> DenialReason:
-    return DenialReason(key, c.clause("device_unusable"), text, clears, "")
+def _reason(c: Context, key: str, text: str, clears: str, evidence: str = "") -> DenialReason:
+    return DenialReason(key, c.clause("device_unusable"), text, clears, evidence)

@@ -76,6 +76,8 @@ def on_slot_changed(c: Context, event: ev.SlotChanged) -> None:
     c.fire_slot(event.slot, event.trigger)
     if event.trigger == "fault":
         return_to_service.on_fault(c, event.slot)
+    if event.trigger == "vanish":
+        return_to_service.void_evidence(c, event.slot, "its link was lost, and nobody observed the machine")
     if event.trigger == "appear":
         restart.make_safe(c, event.slot)
     if event.trigger in ("vanish", "fault") and _cards_in_doubt(c, event, was_testing=was_testing):

@@ -21,7 +21,7 @@ from table_controller.panel.panel import Panel
 from table_controller.table import events as ev
 from table_controller.table import return_progress as rp
 from table_controller.table import return_steps as st
-from table_controller.table.decisions import RequestRefused
+from table_controller.table.decisions import RequestRefused, StepsUndone
 from table_controller.uplink.state_messages import describe_state
 from tests.support.box.boxes import CHEAP, PIN, BoxTestBench, DirectClient
 from tests.support.box.panel_threads import run_inline
@@ -55,6 +55,12 @@ async def acknowledge(bench: BoxTestBench, talk: DirectClient) -> Any:
         if prompt.kind == "acknowledge":
             return answer
     raise AssertionError("nobody was asked to acknowledge")
+
+
+def progress_of(bench: BoxTestBench) -> rp.ReturnProgress:
+    procedure = bench.box.running_controller().table.state.slots[SLOT].return_procedure
+    assert isinstance(procedure, rp.ReturnProgress)
+    return procedure
 
 
 def refusals(reported: Any) -> list[Any]:
@@ -184,6 +190,8 @@ async def test_another_technician_continues_an_interrupted_return_and_test_mode_
         assert not isinstance(answer, str), answer
         machine: Any = bench.machines[SLOT]
         assert machine.firmware.mode.name == "SORT"
+        assert "cards are behind its gate" in await return_step(talk, "leave", by="T1")
+        await take_out(bench, talk)
         left = await return_step(talk, "leave", by="T1")
         assert (left["technician"], left["open"]) == ("", "begin: a technician starts the return to service")
         assert bench.box.test_mode.tested_report(SLOT) is None
@@ -192,27 +200,30 @@ async def test_another_technician_continues_an_interrupted_return_and_test_mode_
         assert str(await order_device(talk, "shuffle")).startswith("PB-814"), "out of test mode nothing moves"
         answer = await return_step(talk, "begin", by="T2")
         assert (answer["next"], answer["technician"]) == ("one_card", "t2")
+        assert "it is in test mode of t2" in await order_device(talk, "shuffle")
+        assert (await return_step(talk, "begin", by="T1"))["technician"] == "t1"
         await complete_return(bench, talk)
         assert bench.box.test_mode.tested_report(SLOT) is None
 
 
 @pytest.mark.parametrize("step", ["clear", "path_empty", "motor_jog", "one_card", "count", "return"])
-async def test_a_box_that_loses_power_during_a_return_to_service_continues_at_the_same_step(
+async def test_a_box_that_loses_power_during_a_return_to_service_voids_its_evidence_and_keeps_its_people(
     tmp_path: Path, step: str
 ) -> None:
     async with running(tmp_path) as (bench, talk):
         await talk.sign_on("F1", "T1")
         await fault(bench, "dust:sensor=lift,percent=70")
         await complete_return(bench, talk, until=step)
-        done = (await return_step(talk))["done"]
+        people = progress_of(bench).people
         bench.box.running_controller().abandon()  # nothing is accepted, sent or recorded from here on
         await bench.box.stop()
         await start(bench, tmp_path)
         again = await DirectClient(bench.box).sign_on("F1", "T1")
         answer = await return_step(again)
-        assert (answer["done"], answer["next"], bench.box.test_mode.tested_report(SLOT)) == (done, step, 1)
+        assert (answer["done"], answer["next"], bench.box.test_mode.tested_report(SLOT)) == ([], "clear", 1)
+        assert progress_of(bench).people == people, "as after a lost link: nobody observed the machine meanwhile"
         await again.submit("slot", slot=SLOT, act="clear", by="T1")
-        assert f"{step}: " in next_step_of_refusal(await again.submit("slot", slot=SLOT, act="acknowledge", by="F1"))
+        assert "clear: " in next_step_of_refusal(await again.submit("slot", slot=SLOT, act="acknowledge", by="F1"))
         await complete_return(bench, again)
 
 
@@ -251,8 +262,11 @@ async def test_lines_that_a_power_cut_prevented_follow_after_the_start(tmp_path:
         await talk.sign_on("T1")
         await fault(bench, "dust:sensor=lift,percent=70")
         await complete_return(bench, talk, until="sensor_test")
+        await bench.box.stop()
+        await start(bench, tmp_path)
         whole = files.steps_of(tmp_path / "fault-reports", 1)
         assert len(whole) > 3
+        assert isinstance(whole[-1], StepsUndone), "of the start"
         await bench.box.stop()
         path = tmp_path / "fault-reports" / "000001.steps"
         lines = path.read_bytes().splitlines(keepends=True)
@@ -301,6 +315,7 @@ async def test_test_mode_is_shown_everywhere_moves_no_meter_and_ends_with_the_re
         assert reported() == {True}
         await complete_return(bench, talk, until="count")
         assert reported() == {True}
+        await take_out(bench, talk)
         await return_step(talk, "leave", by="T1")
         assert reported() == {False}
         await return_step(talk, "begin", by="T1")
@@ -360,6 +375,7 @@ async def test_a_card_left_in_a_shoe_requires_no_return_steps_but_is_recorded(tm
         assert bench.box.running_controller().table.context.is_in_service(SHOE_SLOT)
         assert bench.box.running_controller().table.state.slots[SHOE_SLOT].return_procedure is None
         assert (await return_step(talk, "begin", by="F1"))["next"] == "clear", "a floorperson may take it up"
+        assert bench.box.service_state(SHOE_SLOT) == UNVERIFIED, "no command goes to it while hands are in it"
 
 
 async def test_a_report_of_a_slot_that_this_table_has_no_more_is_refused_and_the_table_runs(tmp_path: Path) -> None:

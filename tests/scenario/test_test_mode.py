@@ -112,12 +112,15 @@ async def test_every_reason_against_test_mode_is_given_and_only_technicians_begi
             refused = await talk.ask("device", slot=SLOT, call="begin_test", arguments={}, by=by)
             assert refused.startswith("PB-813"), refused
         box = bench.box
+        _remove_cards(bench)
+        await asyncio.sleep(0.5)
         (one,) = [each for each in devices(box) if each["name"] == SLOT]
         assert one["test"] == {"call": "begin_test", "blocked_by": []}
         assert "begin_test" not in [each["call"] for each in one["orders"]], "it has its own button"
         box.running_controller().table.state.slots[SLOT].deck = "blue"  # as if it held one
         refused = await order_device(talk, "begin_test")
         assert "cards are inside the device" in refused
+        assert "cards are in its intake" not in refused
         (one,) = [each for each in devices(box) if each["name"] == SLOT]
         assert [reason["clears"] for reason in one["test"]["blocked_by"]] == ["dealer"]
         box.running_controller().table.state.slots[SLOT].deck = None
