@@ -217,13 +217,23 @@ def service_trigger(event: DriverEvent) -> ReportTrigger | None:
             )  # stays unverified until it is idle and certain
         case OutcomeLost() | m.Door(open=True) | m.Drawn(drawn=None) | m.Cleared():
             return "doubt"
-        case m.Jam() | m.Fault() | m.Stopped() | m.ShortStack() | m.Unbalanced():
-            return "fault"
-        case m.SelfTested() if event.bad_sensors or event.bad_motors:
-            return "fault"
-        case m.Jogged() if not event.turned:
-            return "fault"
-        case ReleaseDropped():
+        case ReleaseDropped():  # the box dropped a release, and the machine has no fault to report
             return "fault"
         case _:
-            return None
+            return "fault" if has_failed(event) else None
+
+
+def has_failed(event: object) -> bool:
+    """Return whether an event reports that a motion or a test failed.
+
+    The service state, the fault report and the return to service all use this.
+    """
+    match event:
+        case m.Jam() | m.Fault() | m.Stopped() | m.ShortStack() | m.Unbalanced():
+            return True
+        case m.SelfTested():
+            return bool(event.bad_sensors or event.bad_motors)
+        case m.Jogged():
+            return not event.turned
+        case _:
+            return False

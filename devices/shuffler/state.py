@@ -241,13 +241,23 @@ def service_trigger(event: DriverEvent) -> ReportTrigger | None:
             return "verify" if at_rest else None  # stays unverified until it is idle and reports
         case OutcomeLost() | m.Cleared():  # only a report shows whether all cards came out
             return "doubt"
-        case m.Jam() | m.Fault() | m.Incomplete() | m.Stopped():
-            return "fault"
-        case m.StoreChanged() if event.reason:
-            return "fault"
-        case m.SelfTested() if event.bad_sensors or event.bad_motors:
-            return "fault"
-        case m.Jogged() if not event.turned:
-            return "fault"
         case _:
-            return None
+            return "fault" if has_failed(event) else None
+
+
+def has_failed(event: object) -> bool:
+    """Return whether an event reports that a motion or a test failed.
+
+    The service state, the fault report and the return to service all use this.
+    """
+    match event:
+        case m.Jam() | m.Fault() | m.Incomplete() | m.Stopped():
+            return True
+        case m.StoreChanged():
+            return bool(event.reason)
+        case m.SelfTested():
+            return bool(event.bad_sensors or event.bad_motors)
+        case m.Jogged():
+            return not event.turned
+        case _:
+            return False

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from devices.shoe import messages as sh
+from devices.shoe import state as shoe
 from devices.shuffler import messages as sf
+from devices.shuffler import state as shuffler
 from table_controller.diagnosis.card_paths import BY_HAND
 from table_controller.table import return_steps as st
 
@@ -33,12 +35,9 @@ def evidence_of(event: object) -> st.MachineEvidence | None:
             return None if event.rejected and event.count != 1 else st.CardsMoved(event.count)
         case sf.Counted() | sf.Delivered() | sh.Dispensed() | sh.Stub() | sh.RoundEnded():
             return st.CardsMoved(event.count)
-        case sf.Jam() | sf.Fault() | sf.Incomplete() | sf.Stopped() | sh.Jam() | sh.Fault() | sh.Stopped():
-            return st.FaultedAgain(type(event).__name__)
-        case sh.Unbalanced() | sh.ShortStack():
-            return st.FaultedAgain(type(event).__name__)
         case _:
-            return None
+            failed = shuffler.has_failed(event) or shoe.has_failed(event)
+            return st.FaultedAgain(type(event).__name__) if failed else None
 
 
 def dark_sensors(levels: Iterable[Level]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Return to service at a real box: by commands, killed in the middle, and continued."""
+"""Return to service at a real box: by commands, killed in the middle, and done again."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ def refused_by(box: RunningBox) -> str:
 
 
 @pytest.mark.timeout(180)
-async def test_a_box_that_is_killed_during_a_return_to_service_continues_at_the_same_step(tmp_path: Path) -> None:
+async def test_a_box_that_is_killed_during_a_return_to_service_keeps_it_open_and_voids_its_evidence(
+    tmp_path: Path,
+) -> None:
     pin = tmp_path / "pin"
     pin.write_text(f"tech-1 {BENCH_PIN}\n")
     pin.chmod(0o600)
@@ -71,10 +73,12 @@ async def test_a_box_that_is_killed_during_a_return_to_service_continues_at_the_
         with RunningBox(table.config) as box:
             await asyncio.to_thread(box.until, SLOT, "faulted")
             far = await asyncio.to_thread(ask, box, "fault", fault_report=1)
-            assert (far["next"], far["motors"]) == ("motor_jog", ["transport", "elevator", "eject"])
+            assert (far["done"], far["next"], far["technician"]) == ([], "clear", "tech-1")
             assert "IN TEST MODE" in await asyncio.to_thread(pitbox, "status", "--config", str(table.config))
             await asyncio.to_thread(ask, box, "slot", "tech-1", slot=SLOT, act="clear")
-            assert "motor_jog: " in await asyncio.to_thread(refused_by, box)
+            assert "clear: " in await asyncio.to_thread(refused_by, box)
+            for step in ("clear", "path_empty", "sensor_test"):
+                await jam(table.config, "--step", step)
             assert "▶ one card" in await jam(table.config, "--step", "motor_jog")
             assert "one_card: " in await asyncio.to_thread(refused_by, box)
 

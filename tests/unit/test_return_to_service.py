@@ -23,6 +23,7 @@ SLOT = "shuffler.1"
 STEP = "begin: a technician starts the return to service"
 REQUIRES = Requirements(service=True, expected=53, has_door=False)
 STAFF = Requirements(service=False, expected=53, has_door=False)
+JOGGED = Requirements(service=True, expected=53, has_door=False, motors=("feed", "lift"))
 
 
 def diagnosed(floor: IdealTable, requires: Requirements = REQUIRES) -> None:
@@ -274,6 +275,95 @@ def test_the_steps_of_a_report_that_was_lost_begin_again() -> None:
     assert (progress(floor).done, progress(floor).next_text) == ((), STEP)
 
 
+def test_the_report_of_a_first_halt_does_not_end_the_recording_of_a_second() -> None:
+    floor = IdealTable("asia_poker").start()
+    floor.step(ev.SlotChanged(SLOT, "fault"))
+    floor.step(ev.MachineHalted(SLOT, "jam", 77))
+    floor.step(ev.MachineHalted(SLOT, "self_test", 99))
+    floor.step(ev.FaultDiagnosed(SLOT, 4, "jam", STAFF, 77))
+    assert floor.state.slots[SLOT].return_procedure == rp.FaultRecording("self_test", 99)
+    floor.step(ev.SlotOrdered(SLOT, "clear", FLOOR))
+    assert "is recording the fault" in next_step_of_refusal(floor.step(ev.SlotOrdered(SLOT, "acknowledge", FLOOR)))
+    floor.step(ev.FaultDiagnosed(SLOT, 5, "self_test", REQUIRES, 99))
+    assert progress(floor).fault_report == 5
+
+
+@pytest.mark.parametrize("order", [(77, 99), (99, 77)])
+def test_a_machine_fault_among_two_halts_requires_its_steps_whichever_report_is_closed_first(
+    order: tuple[int, int],
+) -> None:
+    floor = IdealTable("asia_poker").start()
+    floor.step(ev.SlotChanged(SLOT, "fault"))
+    for at_ns in (77, 99):
+        floor.step(ev.MachineHalted(SLOT, "jam", at_ns))
+    for at_ns in order:
+        floor.step(ev.FaultDiagnosed(SLOT, at_ns, "jam", REQUIRES if at_ns == 77 else STAFF, at_ns))
+    assert progress(floor).fault_report == 77
+
+
+def test_a_failed_self_test_undoes_the_steps_that_an_earlier_one_proved_and_no_others() -> None:
+    floor = faulted(IdealTable("asia_poker").start())
+    complete(floor, until=st.ReturnStep.SENSOR_TEST)
+    before = progress(floor).done
+    assert not decisions_of(StepsUndone, floor.step(ev.EvidenceReported(SLOT, st.Tested(1, 0))))
+    assert progress(floor).done == before, "it completes no step, and disproves none"
+    for step in (st.ReturnStep.SENSOR_TEST, st.ReturnStep.ONE_CARD):
+        floor.step(EVIDENCE[step])
+    for bad in (st.Tested(1, 0), st.Tested(0, 1)):
+        complete(floor, until=st.ReturnStep.RETURN)
+        assert len(decisions_of(StepsUndone, floor.step(ev.EvidenceReported(SLOT, bad)))) == 1
+        assert progress(floor).done == ()
+
+
+@pytest.mark.parametrize("absence", ["link", "box"])
+def test_evidence_is_void_after_a_time_in_which_nobody_observed_the_machine(absence: str) -> None:
+    floor = faulted(IdealTable("asia_poker").start())
+    complete(floor, until=st.ReturnStep.RETURN)
+    people = progress(floor).people
+    gone = floor.step(ev.SlotChanged(SLOT, "vanish") if absence == "link" else ev.BoxStarted(2))
+    assert "nobody observed the machine" in decisions_of(StepsUndone, gone)[0].why
+    assert (progress(floor).done, progress(floor).people, progress(floor).technician) == ((), people, TECH.identity)
+    floor.step(ev.SlotChanged(SLOT, "appear"))
+    assert "the next step is clear" in refusal(floor.step(EVIDENCE[st.ReturnStep.RETURN]))
+    assert not decisions_of(StepsUndone, floor.step(ev.SlotChanged(SLOT, "vanish"))), "nothing is left to undo"
+
+
+def test_no_command_goes_to_a_machine_in_service_once_people_begin_its_steps_and_it_is_read_after_the_last() -> None:
+    floor = IdealTable("asia_poker")
+    floor.loads_shuffler = False
+    floor.start("blue")
+    floor.step(ev.ReturnTaken(SLOT, 4, FLOOR, STAFF))
+    assert floor.state.slots[SLOT].state == UNVERIFIED
+    assert not commanded_acts(floor.step(ev.CardsInserted(SLOT)))
+    floor.step(ev.IntakeEmptied(SLOT))
+    floor.step(ev.SlotChanged(SLOT, "verify"))
+    assert floor.state.slots[SLOT].state == UNVERIFIED
+    for step in st.STAFF_STEPS[:-1]:
+        floor.step(EVIDENCE[step])
+    signed = ev.StepReported(SLOT, 4, st.ReturnStep.RETURN, ev.Person("floorperson", "F9"))
+    assert commanded_acts(floor.step(signed)) == ["return_to_service"]
+
+
+def test_the_people_of_a_procedure_are_all_whose_orders_proved_a_step() -> None:
+    floor = faulted(IdealTable("asia_poker").start(), requires=JOGGED)
+    complete(floor, until=st.ReturnStep.MOTOR_JOG)
+    for motor, by in (("feed", "pat"), ("lift", "")):
+        floor.step(ev.EvidenceReported(SLOT, st.MotorJogged(motor, False, 300, True), by))
+    assert progress(floor).people == (TECH.identity, "pat")
+    complete(floor, until=st.ReturnStep.RETURN)
+    signed = ev.StepReported(SLOT, 4, st.ReturnStep.RETURN, ev.Person("floorperson", "F2", "pat"))
+    assert "a second person must sign" in refusal(floor.step(signed))
+
+
+def test_the_end_of_a_test_is_refused_while_the_machine_has_something_against_it() -> None:
+    floor = faulted(IdealTable("asia_poker").start())
+    complete(floor, until=st.ReturnStep.RETURN)
+    moving = "its last command has not ended"
+    assert moving in refusal(floor.step(ev.StepReported(SLOT, 4, st.ReturnStep.RETURN, FLOOR, obstacle=moving)))
+    assert moving in refusal(floor.step(ev.ReturnLeft(SLOT, 4, TECH, moving)))
+    assert progress(floor).is_testing
+
+
 # --- test mode --------------------------------------------------------------------------------------------------------
 
 # Every report of cards that a shuffler or a shoe sends.
@@ -329,6 +419,43 @@ def test_test_mode_is_a_technicians_and_needs_an_empty_machine_at_its_begin_and_
     assert floor.state.slots[SLOT].state == UNVERIFIED
     floor.step(ev.SlotChanged(SLOT, "verify"))
     assert floor.state.slots[SLOT].state == IN_SERVICE
+
+
+@pytest.mark.parametrize("state", ["unverified", "absent"])
+def test_a_tested_machine_that_refused_to_move_for_no_card_has_a_fault_wherever_its_link_is(state: str) -> None:
+    floor = in_test_mode(IdealTable("face_up_pai_gow").start())
+    floor.step(ev.MachineHalted(SLOT, "path_blocked", 77))
+    assert floor.state.slots[SLOT].is_testing
+    if state == "absent":
+        floor.step(ev.SlotChanged(SLOT, "vanish"))
+    decided = floor.step(ev.FaultDiagnosed(SLOT, 4, "path_blocked", REQUIRES, 77))
+    assert decisions_of(d.TestModeChanged, decided) == [d.TestModeChanged(SLOT, testing=False)]
+    assert progress(floor).fault_report == 4
+    floor.step(ev.SlotChanged(SLOT, "appear"))
+    floor.step(ev.SlotChanged(SLOT, "verify"))
+    assert floor.state.slots[SLOT].state != IN_SERVICE
+
+
+def test_a_tested_machine_that_refused_to_move_for_a_card_is_tested_on_and_its_refusal_is_part_of_the_state() -> None:
+    floor = in_test_mode(IdealTable("face_up_pai_gow").start())
+    floor.step(ev.MachineHalted(SLOT, "path_blocked", 77))
+    procedure = floor.state.slots[SLOT].return_procedure
+    assert rp.recordings(procedure) == (rp.FaultRecording("path_blocked", 77),), "a start closes its report"
+    floor.step(ev.FaultDiagnosed(SLOT, 4, "path_blocked", STAFF, 77))
+    assert floor.state.slots[SLOT].is_testing
+    assert rp.recordings(floor.state.slots[SLOT].return_procedure) == ()
+    floor.step(ev.MachineHalted(SLOT, "path_blocked", 88))
+    floor.step(ev.SlotChanged(SLOT, "fault"))  # while that is recorded
+    assert floor.state.slots[SLOT].return_procedure == rp.FaultRecording("path_blocked", 88)
+
+
+def test_test_mode_does_not_begin_with_cards_in_the_intake() -> None:
+    floor = IdealTable("asia_poker")
+    floor.loads_shuffler = False
+    floor.start("blue", "red")
+    floor.step(ev.CardsInserted(SLOT))
+    assert floor.state.slots[SLOT].intake
+    assert "holds_cards: cards are in its intake" in refusal(floor.step(ev.TestModeOrdered(SLOT, "begin", TECH)))
 
 
 def test_test_mode_begins_only_where_the_permits_allow_it() -> None:
