@@ -217,7 +217,7 @@ def service_trigger(event: DriverEvent) -> ReportTrigger | None:
             )  # stays unverified until it is idle and certain
         case OutcomeLost() | m.Door(open=True) | m.Drawn(drawn=None) | m.Cleared():
             return "doubt"
-        case ReleaseDropped():  # the box dropped a release, and the machine has no fault to report
+        case ReleaseDropped():
             return "fault"
         case _:
             return "fault" if has_failed(event) else None

@@ -77,6 +77,7 @@ async def test_a_box_that_is_killed_during_a_return_to_service_keeps_it_open_and
             assert "IN TEST MODE" in await asyncio.to_thread(pitbox, "status", "--config", str(table.config))
             await asyncio.to_thread(ask, box, "slot", "tech-1", slot=SLOT, act="clear")
             assert "clear: " in await asyncio.to_thread(refused_by, box)
+            machine.inject("clear_path")
             for step in ("clear", "path_empty", "sensor_test"):
                 await jam(table.config, "--step", step)
             assert "▶ one card" in await jam(table.config, "--step", "motor_jog")

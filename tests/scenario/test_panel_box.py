@@ -128,6 +128,7 @@ async def test_test_mode_is_begun_with_a_technicians_pin_and_by_nobody_else(tmp_
         machine: Any = stage.bench.machines[SLOT]
         machine.world.move_all(machine.mechanics.intake, TRAY)
         machine.firmware.hands_moved()
+        await asyncio.sleep(0.5)
         by = {"id": "T1", "pin": PIN}
         assert (await _order(technician, "begin_test")).json["pin"]
         assert (await _order(AsgiBrowser(stage.app), "begin_test", by=by)).status == 401
