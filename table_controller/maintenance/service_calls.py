@@ -156,7 +156,9 @@ def _permit(box: Box, slot: str, order: ServiceOrder, who: Person) -> None:
         return
     assigned = box.test_mode.assigned_technician(slot)
     if assigned not in ("", who.identity):
-        raise NotAllowed(f"{order.name} {slot}: it is in test mode of {assigned}; take over the return to service first")
+        raise NotAllowed(
+            f"{order.name} {slot}: it is in test mode of {assigned}; take over the return to service first"
+        )
     reasons = reasons_against(box.running_controller().table, slot)
     if reasons:
         raise NotAllowed(f"{order.name} {slot}: " + "; ".join(f"{r.text} [{r.clause}], {r.clears}" for r in reasons))

@@ -262,7 +262,9 @@ def reasons_against_test(c: Context, name: str) -> tuple[DenialReason, ...]:
         text = "only a machine that moves cards, is in service and is not in test mode can be tested"
         return (_reason(c, "not_testable", text, "technician"),)
     slot = c.state.slots[name]
-    intake = (_reason(c, "holds_cards", "cards are in its intake", "dealer", "take the cards out"),) if slot.intake else ()
+    intake = (
+        (_reason(c, "holds_cards", "cards are in its intake", "dealer", "take the cards out"),) if slot.intake else ()
+    )
     return (*intake, *c.reasons_against("test", name, slot.deck))
 
 
