@@ -98,7 +98,7 @@ def _row(name: str, work: Callable[[], Sequence[object]]) -> BenchmarkRow:
 def main() -> None:
     """Measure, print, judge."""
     rounds = arguments(
-        "Encode and decode frames beside pymodbus. Ratios count; absolute figures show the size.",
+        "Encode and decode frames compared with pymodbus. Ratios count; absolute figures show the size.",
         "python -m benchmarks.codec --rounds 200",
         ROUNDS,
     )

@@ -163,7 +163,7 @@ def growth(game: str, rounds: int) -> None:
 def main() -> None:
     """Measure, print, judge."""
     rounds = arguments(
-        "Steps of the table core beside a bare Machine trigger. Ratios count; absolute figures show the size.",
+        "Steps of the table core compared with a bare Machine trigger. Ratios count; absolute figures show the size.",
         "python -m benchmarks.core --rounds 100",
         ROUNDS,
     )

@@ -71,7 +71,7 @@ def _row(
 def main() -> None:
     """Measure, print, judge."""
     rounds = arguments(
-        "Rank the best five of seven cards beside treys and phevaluator. Ratios count; absolute figures show the size.",
+        "Rank the best five of seven cards; peers: treys, phevaluator. Ratios count; absolute figures show the size.",
         "python -m benchmarks.hands --rounds 200",
         ROUNDS,
     )

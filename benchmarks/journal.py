@@ -303,7 +303,7 @@ def _recovery(folder: Path) -> None:
 def main() -> None:
     """Measure, count, print, judge."""
     rounds = arguments(
-        "Durable bets beside bare SQLite (WAL, synchronous=FULL), syncs per commit, restart. Ratios count.",
+        "Durable bets compared with bare SQLite (WAL, synchronous=FULL), syncs per commit, restart. Ratios count.",
         "python -m benchmarks.journal --rounds 20",
         ROUNDS,
     )

@@ -46,7 +46,7 @@ BATCH_PATIENCE: Final = 30.0
 
 
 class EchoHost:
-    """The host's end of both floors: sends bytes; the reply, decoded by `take`, resolves a future."""
+    """The host's end of both floors: sends bytes; the reply, decoded by `decode`, resolves a future."""
 
     def __init__(self, fd: int, decode: Callable[[bytes], Any]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -167,7 +167,7 @@ def trips_row(runner: asyncio.Runner, name: str, ask: Callable[[], Awaitable[Any
 def main() -> None:
     """Start the far ends, measure, print, judge."""
     rounds = arguments(
-        "Authenticated request and reply over a pty beside two floors and pymodbus. Ratios count.",
+        "Authenticated request and reply over a pty compared with two floors and pymodbus. Ratios count.",
         "python -m benchmarks.link --rounds 40",
         ROUNDS,
     )

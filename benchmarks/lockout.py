@@ -1,4 +1,4 @@
-"""Lock-out over six real ptys: from the call until the sixth sensor has confirmed, beside bare fan-outs.
+"""Lock-out over six real ptys: from the call until the sixth sensor has confirmed, compared with bare fan-outs.
 
 The host's ends of all rows share this process and one event loop; each row's six far ends are one process. Before every
 measured lock each row opens a round, unmeasured, so that every lock is a new latch. The bridge is measured against far
@@ -329,7 +329,7 @@ def _row(runner: asyncio.Runner, name: str, steps: Steps) -> BenchmarkRow:
 def main() -> None:
     """Start the device processes, measure, print, judge."""
     rounds = arguments(
-        "Lock-out of six bet sensors over six ptys beside two bare fan-outs. Ratios count.",
+        "Lock-out of six bet sensors over six ptys compared with two bare fan-outs. Ratios count.",
         "python -m benchmarks.lockout --rounds 40",
         ROUNDS,
     )

@@ -1,7 +1,7 @@
 """Measures MQTT at QoS 1 to a real Mosquitto on loopback, round trip and events a second, against bare aiomqtt.
 
 All rows share this process and one event loop, and send the same bytes; the broker is one process. Our rows include the
-other work of a box per event: mapping a step to an event, waiting for each acknowledgement, moving the cursor. One row,
+other work of a box per event: mapping a step to an event, waiting for each acknowledgment, moving the cursor. One row,
 without a budget, also reads the event from the journal and checks the chain, as after an outage.
 """
 
@@ -241,7 +241,7 @@ def _measure(runner: asyncio.Runner, stack: AsyncExitStack, folder: Path, port: 
 def main() -> None:
     """Start the broker, measure, print, judge."""
     rounds = arguments(
-        "QoS 1 round trip and events a second beside bare aiomqtt with TCP_NODELAY. Ratios count.",
+        "QoS 1 round trip and events a second compared with bare aiomqtt with TCP_NODELAY. Ratios count.",
         "python -m benchmarks.mqtt --rounds 20",
         ROUNDS,
     )

@@ -226,7 +226,7 @@ def main() -> None:
     """Run this benchmark."""
     press(
         arguments(
-            "A press until the sixth sensor is locked, through the whole service, beside bare fan-outs.",
+            "A press until the sixth sensor is locked, through the whole service, compared with bare fan-outs.",
             "python -m benchmarks.press --rounds 10",
             ROUNDS,
         )

@@ -37,7 +37,7 @@ _LOOK: Final = 0.0005
 
 
 class PressTimes:
-    """The time when each moment has happened six times after a press; `tell` is called with all times."""
+    """The time when each moment has happened six times after a press; `report` is called with all times."""
 
     def __init__(self, moments: tuple[str, ...]) -> None:
         self._moments = moments
@@ -67,7 +67,7 @@ class PressTimes:
 
 
 async def open_door(path: Path, times: PressTimes, open_round: Callable[[int], Awaitable[Any]]) -> asyncio.Server:
-    """Listen for `NUMBER` lines, each a round to open."""
+    """Listen for lines with a number, each a round to open."""
 
     async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         def send(what: Any) -> None:

@@ -140,7 +140,7 @@ def _print(games: Sequence[Game]) -> None:
 def main() -> None:
     """Measure, print, judge."""
     batches = arguments(
-        "Rounds of the whole stack in virtual time, on all cores and on one, beside bare asyncio on a jumping clock.",
+        "Rounds of the whole stack in virtual time, on all cores and on one; floor: bare asyncio on a jumping clock.",
         "python -m benchmarks.rounds --rounds 10",
         BATCHES,
     )

@@ -53,7 +53,7 @@ assert HOSTS.keys() == TCP_ENDS.keys()
 def main() -> None:
     """Start the device processes, measure, print."""
     rounds = arguments(
-        "Authenticated request and reply over USB/IP beside TCP echoes on loopback. Ratios count.",
+        "Authenticated request and reply over USB/IP compared with TCP echoes on loopback. Ratios count.",
         "python -m benchmarks.usb --rounds 20",
         ROUNDS,
     )

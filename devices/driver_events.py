@@ -39,7 +39,7 @@ class OutcomeLost(msgspec.Struct, frozen=True):
 
 
 class DeviceRefused(msgspec.Struct, frozen=True):
-    """A device refused a command: nothing moved. `act` is the name of the message."""
+    """A device refused a command: nothing moved. `message` is the name of what was sent."""
 
     command: int
     message: str

@@ -22,7 +22,7 @@ Micros = Annotated[int, msgspec.Meta(ge=0, le=0x7FFF_FFFF_FFFF_FFFF)]
 
 
 class SensorEdge(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """One sensor became blocked or clear; `at` is microseconds since power-up."""
+    """One sensor became blocked or clear; `at_us` is microseconds since power-up."""
 
     sensor: U8
     blocked: bool

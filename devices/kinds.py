@@ -67,10 +67,10 @@ DriverEvent = (
 class Kind(Generic[D, V]):
     """One kind of machine.
 
-    `driver` makes a driver for a listener; `blank` is the view before any event; `fold` returns the view after one;
-    `trigger` returns the service trigger of an event. Events of the types in `confirms` only confirm that something is
-    safe, so they may be processed a moment later. Events of the types in `pictures` only change the view: they have no
-    effect on the service state or on the rules.
+    `driver` makes a driver for a listener; `initial_view` is the view before any event; `fold` returns the view after
+    one; `trigger` returns the service trigger of an event. Events of the types in `confirmation_events` only confirm
+    that something is safe, so they may be processed a moment later. Events of the types in `telemetry_events` only
+    change the view: they have no effect on the service state or on the rules.
     """
 
     def __init__(

@@ -131,7 +131,7 @@ class Service:
         return self.state == IN_SERVICE
 
     def fire(self, trigger: Trigger) -> None:
-        """Fire a trigger; `transitions.MachineError` if the state does not allow it."""
+        """Fire a trigger; MachineError if the state does not allow it."""
         MACHINE.events[trigger].trigger(self)
 
     def apply_report(self, trigger: ReportTrigger | None, *, unsettled: bool) -> None:

@@ -7,7 +7,7 @@
 The first command prints the port and then every message that the host sends; Ctrl-C ends it. The second one prints
 "position number 3", the third one a line per requirement: this device passes all that need no person to move the
 button. A real device does the same in its own language: docs/protocol.md has every byte. Here firmware_bridge provides
-framing, handshake, MAC, acknowledgement and the memory of commands; the device adds its state and its replies.
+framing, handshake, MAC, acknowledgment and the memory of commands; the device adds its state and its replies.
 """
 
 from __future__ import annotations

@@ -524,7 +524,7 @@ class RecordUnreadable(JournalError):
     number = 732
 
 
-# --- the box itself: whoever talks to a running one --------------------------------------------------------------
+# --- the box itself: errors of its clients -----------------------------------------------------------------------
 
 
 class BoxError(PitboxError):

@@ -226,7 +226,7 @@ class Link:
     ) -> asyncio.Future[Any]:
         """Send a request now, or queue it; return the future of its reply.
 
-        The deadline is on the reply: `patience` seconds for the device, plus time for the line by its measured round
+        The deadline is on the reply: `device_time_s` for the device, plus time for the line by its measured round
         trips. An urgent message overtakes queued ones and revokes queued actuations, because a stop must never be
         followed by the motion that it was meant to stop. `on_end` gets the reply, or the error, in the callback that
         read it; so replies and events are reported in the order of the wire.

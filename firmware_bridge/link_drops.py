@@ -19,7 +19,7 @@ LONGEST_TRIAL_S: Final = 120.0
 
 
 class LinkDrops:
-    """The drops of one link since it was last steady. `counted`: drops during trials; `reported`: all others."""
+    """The drops of one link since it was last steady. `unreported`: drops during trials; `reported`: all others."""
 
     def __init__(self) -> None:
         self.is_flapping = False
@@ -28,7 +28,7 @@ class LinkDrops:
         self._recent: deque[float] = deque(maxlen=REPORTED_DROPS)
 
     def record_drop(self, now: float, up_s: float) -> bool:
-        """Record the drop of a link that was up for `lived` seconds; return True if this drop starts a trial."""
+        """Record the drop of a link that was up for `up_s` seconds; return True if this drop starts a trial."""
         if up_s >= DROP_WINDOW_S:
             self.reset()
         self.reported += 1

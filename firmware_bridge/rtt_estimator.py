@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-# An acknowledgement waits this long (s) for a frame that can carry it: longer than firmware needs to answer a request,
+# An acknowledgment waits this long (s) for a frame that can carry it: longer than firmware needs to answer a request,
 # shorter than the smallest retransmission time.
 ACK_DELAY_S: Final = 0.010
 # Limits of the retransmission time (s): above the scheduling noise of a busy computer, below a person's patience.
@@ -12,7 +12,7 @@ MIN_RTO_S: Final = 0.060
 MAX_RTO_S: Final = 2.0
 # Before the first measurement (s): a 100-byte frame and its answer at 9600 baud take 0.2 s.
 FIRST_RTO_S: Final = 0.500
-# How many send times are remembered (a power of two) for the echo in acknowledgements: a window of frames, each with a
+# How many send times are remembered (a power of two) for the echo in acknowledgments: a window of frames, each with a
 # few copies.
 REMEMBERED_SENDS: Final = 64
 _SLOT: Final = REMEMBERED_SENDS - 1
@@ -34,13 +34,13 @@ class RttEstimator:
         self._departures[counter & _SLOT] = counter & 0xFFFF, now
 
     def record_echo(self, counter: int, now: float) -> None:
-        """Use the counter that an acknowledgement echoes: that of the latest frame received."""
+        """Use the counter that an acknowledgment echoes: that of the latest frame received."""
         departed, at = self._departures[counter & _SLOT]
         if departed == counter:
             self.add_sample(now - at)
 
     def add_sample(self, seconds: float) -> None:
-        """Add one measured round trip; the deviation covers the other end's delayed acknowledgement."""
+        """Add one measured round trip; the deviation covers the other end's delayed acknowledgment."""
         if self._measured:
             off = seconds - self.smoothed_s
             self._deviation += (abs(off) - self._deviation) / 4

@@ -91,7 +91,7 @@ class FlapListener(Protocol):
 
 
 class Supervisor:
-    """Keeps one device connected for its driver. With a `watch`, a link that keeps dropping goes on trial."""
+    """Keeps one device connected for its driver. With a `flap_listener`, a link that keeps dropping goes on trial."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class Supervisor:
             task.result()  # raise an error that was not a link failure
 
     async def run(self) -> None:
-        """Keep the link alive until cancelled."""
+        """Keep the link alive until canceled."""
         try:
             while True:
                 cause = await self._one_life()

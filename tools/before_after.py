@@ -84,7 +84,7 @@ def _defined(tree: ast.Module) -> Iterator[str]:
 
 
 def is_banned(name: str) -> bool:
-    """Return whether a name has a part that names must not have, or is a word that says nothing by itself."""
+    """Return whether a name has a part that names must not have, or is a word with no meaning by itself."""
     words = [word.lower() for word in _WORD.findall(name)]
     return any(_PARTS.fullmatch(word) for word in words) or _WHOLE.fullmatch(name.strip("_").lower()) is not None
 
@@ -142,7 +142,7 @@ def _sum(counted: Mapping[str, int], beginning: str) -> int:
 
 
 def golden_bytes() -> str:
-    """Return a digest over the bytes in the golden files, whatever the files and their fields are called."""
+    """Return a digest over the bytes in the golden files; names of files and fields do not count."""
     files = sorted(ROOT.glob("tests/**/golden/*.toml"))
     figures = sorted(sha256(" ".join(_HEX.findall(path.read_text("utf-8"))).encode()).hexdigest() for path in files)
     return sha256(" ".join(figures).encode()).hexdigest()[:16]

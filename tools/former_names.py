@@ -44,7 +44,7 @@ _VALUE: Final = re.compile(
 )
 _OUTER: Final = "table_controller/"
 _HEAD: Final = """\
-# Names in files of earlier versions and what they are called in the version after; `former_names` says how it is read.
+# Names in files of earlier versions and what they are called in the version after; `former_names` explains it.
 # Written by `python -m tools.former_names`.
 """
 

@@ -24,7 +24,7 @@ from packaging.version import Version
 ROOT: Final = Path(__file__).resolve().parent.parent
 FOLDER: Final = "requirements"
 RENEW: Final = "make lock"
-# Lock file -> the extras of pyproject.toml that it holds besides the runtime dependencies and the build backend.
+# Lock file -> the extras of pyproject.toml that it holds in addition to the runtime dependencies and the build backend.
 EXTRAS: Final = {"demo": (), "dev": ("test", "check", "bench", "docs")}
 # Holds what only `make lock` and `make hooks` need: the resolver and pre-commit.
 TOOLS: Final = "tools"

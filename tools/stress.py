@@ -1,7 +1,7 @@
 """Repeats the real-time tests under processor load and counts the failures. Ends by itself.
 
 python -m tools.stress --times 20 --load 8                            all tests that are marked realtime
-python -m tools.stress --times 5 --load 8 tests/unit/test_usb_transport.py -k cancelled
+python -m tools.stress --times 5 --load 8 tests/unit/test_usb_transport.py -k canceled
 
 A test that fails only here waits too briefly, or the product reports something too early: find out which.
 """

@@ -17,7 +17,7 @@ What is checked:
     the round; no bets open while any irregularity is open; cards are dealt only after no more bets and, with a meter, after every
     opened sensor was ordered locked and latched (or a floorperson decided) and the chips were verified; a light only for an accepted bet.
  5. Prompts: every accepted answer is one of the choices, by the right role; an irregularity ends only by its
-    acknowledgement.
+    acknowledgment.
  6. Cards: every count of a stack, a shuffle, a load, returned discards, a stub, a whole deck or collected chips, by
     machine or person, against the required number. A wrong count must have its irregularity, or be counted again, in
     the same record.
@@ -34,7 +34,7 @@ What is checked:
     Records of an earlier version are read under their former names (export_checks/former_names.toml).
 
 Not checked: whether the records are true; permits that need the whole state (the tests of the rules prove them). An export that
-does not begin with record 1 is checked for 1 and 2 only, and the report says so.
+does not begin with record 1 is checked for 1 and 2 only, as the report states.
 """  # noqa: E501 - a page that is read, not code
 
 from __future__ import annotations

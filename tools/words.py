@@ -6,9 +6,12 @@ python -m tools.words --only names     only one of the checks below
 glossary   every term is defined once, and its code name exists
 names      no banned word in the name of a file, class, function, parameter, variable or attribute
 classes    a class name is defined once in the product, except among the folders of the kinds of devices
+docstrings every name that a docstring cites in backticks exists
 documents  every path, module, test, make target and command that a document names exists
 columns    Markdown prose has at most 100 columns; tables, code and the targets of links do not count
 prose      no banned word in the pages; code, quotations and generated parts do not count
+texts      no banned word in docstrings, comments, messages of the code, and texts of the data
+spelling   US English in pages, code and data
 examples   an irregularity that a page shows is the row of the edition
 """
 
@@ -23,6 +26,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from tools import ROOT
+from tools.code_texts import python_texts, toml_texts, unknown_names
 from tools.docs.doc_names import pages, unknown_arguments, wrong
 
 if TYPE_CHECKING:
@@ -53,11 +57,25 @@ KIND_FOLDERS: Final = (
 )
 # Words that make a sentence a riddle, or that name something else by now. Reviews and decisions keep theirs.
 BANNED_PROSE: Final = re.compile(
-    r"\b(whoever|whatever|tells?|told|says?|said|believe[sd]?|hears?|heard|dossiers?|first edition|second edition)\b",
+    r"\b(whoever|whatever|tells?|told|telling|says?|said|saying|believe[sd]?|hears?|heard|wants?|wanted|besides?"
+    r"|dossiers?|first edition|second edition)\b",
     re.IGNORECASE,
 )
+# British forms. Python's own names (`task.cancelled()`, `handle._cancelled`) are no prose.
+BRITISH: Final = re.compile(
+    r"acknowledgement|(?<![.\w])cancelled(?!\(|Error)|colour|behaviour|favour|honour|neighbour|labour|enrolment|enrols\b"
+    r"|judgement|\b(?:signal|label|model|travel|level)l(?:ed|ing)\b|\b(?:centre|licence|defence|offence|programme)\b"
+    r"|(?<![a-z])(?:synchron|organ|recogn|real|initial|author|serial|normal|minim|maxim|summar|categor|util|final|optim"
+    r"|emphas|random|general|standard|special)is(?:e|ed|es|ing|ation)(?![a-z])|misspelt|learnt|whilst|amongst",
+    re.IGNORECASE,
+)
+# Texts that are not ours, of earlier versions, or about forbidden words themselves.
+NOT_OURS: Final = ("tests/fixtures/", "tools/rename/maps/", "former_names.toml", "tests/unit/test_words.py",
+                   "tests/unit/test_code_texts.py", "tools/words.py")  # fmt: skip
 HISTORY: Final = ("CHANGELOG.md", "docs/reviews/", "docs/decisions/", "docs/clauses.md", "docs/glossary.md")
 _GENERATED: Final = re.compile(r"<!-- (end )?(?:generated|measured)")
+_TICKED: Final = re.compile(r"`[^`]*`")
+_SPELLED: Final = (".css", ".html", ".js", ".lua", ".md", ".py", ".toml")
 _QUOTED: Final = re.compile(r"`[^`]*`|\"[^\"]*\"")
 _ROW_BLOCK: Final = re.compile(r"```toml\n(\[\[irregularities\]\].*?)```", re.DOTALL)
 _PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -196,6 +214,53 @@ def prose_lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
+# --- texts of code and data -------------------------------------------------------------------------------------------
+
+
+def docstrings(root: Path) -> Iterator[str]:
+    """Yield every name that a docstring cites and that does not exist."""
+    yield from unknown_names(dict(sources(root)))
+
+
+def is_ours(place: str) -> bool:
+    """Whether the words of a file are ours, of this version."""
+    return not place.startswith(NOT_OURS) and not place.endswith(NOT_OURS)
+
+
+def code_and_data(root: Path) -> Iterator[tuple[str, int, str]]:
+    """Yield every line of text in code and data, with its place. The strings of tests are data of the tests."""
+    for place, path in sources(root):
+        if is_ours(place):
+            for number, line in python_texts(path, strings=not place.startswith("tests/")):
+                yield place, number, line
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*.toml")):
+            place = path.relative_to(root).as_posix()
+            if is_ours(place):
+                for number, line in toml_texts(path):
+                    yield place, number, line
+
+
+def texts(root: Path) -> Iterator[str]:
+    """Yield every banned word in docstrings, comments, messages and texts of the data, outside of quotations."""
+    for place, number, line in code_and_data(root):
+        cited = _TICKED if place.endswith(".toml") else _QUOTED
+        for word in BANNED_PROSE.findall(cited.sub("", line)):
+            yield f"{place}:{number}: {word}"
+
+
+def spelling(root: Path) -> Iterator[str]:
+    """Yield every British form in pages, code and data: names count too."""
+    paths = [*sorted((root / "docs").rglob("*.md")), *sorted(root.glob("*.md"))]
+    for folder in FOLDERS:
+        paths += [path for path in sorted((root / folder).rglob("*")) if path.suffix in _SPELLED]
+    for path in paths:
+        place = path.relative_to(root).as_posix()
+        if is_ours(place):
+            for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+                yield from (f"{place}:{number}: {form}" for form in BRITISH.findall(line))
+
+
 # --- prose and examples -----------------------------------------------------------------------------------------------
 
 
@@ -228,8 +293,8 @@ def examples(root: Path) -> Iterator[str]:
 
 
 CHECKS: Final[dict[str, Callable[[Path], Iterator[str]]]] = {
-    "glossary": glossary, "names": names, "classes": classes, "documents": documents, "columns": columns,
-    "prose": prose, "examples": examples,
+    "glossary": glossary, "names": names, "classes": classes, "docstrings": docstrings, "documents": documents,
+    "columns": columns, "prose": prose, "texts": texts, "spelling": spelling, "examples": examples,
 }  # fmt: skip
 
 

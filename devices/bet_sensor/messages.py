@@ -86,7 +86,7 @@ class Reason(IntEnum):
 
 
 class Latch(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """The state of the spot at the moment of the lock. `last` is the number of the last change before it."""
+    """The state of the spot at the moment of the lock. `last_change` numbers the last change before it."""
 
     round: U32
     lock_id: CommandId

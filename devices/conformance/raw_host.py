@@ -115,7 +115,7 @@ class RawHost:
 
     @property
     def now(self) -> float:
-        """The loop's time, as in `Heard`."""
+        """The loop's time, as in `ReceivedFrame`."""
         return self._loop.time()
 
     def write(self, data: bytes) -> None:
@@ -139,7 +139,7 @@ class RawHost:
     async def wait_until(
         self, fits: Callable[[ReceivedFrame], bool], within: float, since: int = 0
     ) -> ReceivedFrame | None:
-        """Wait for a matching frame, from index `since` in `heard`; None if none comes."""
+        """Wait for a matching frame, from index `since` in `received`; None if none comes."""
         until = self.now + within
         while True:
             for received in self.received[since:]:
@@ -218,7 +218,7 @@ class RawHost:
 
 
 class RawSession:
-    """A session in which the check chooses every number. While `attentive` it acknowledges and answers PINGs."""
+    """A session in which the check chooses every number. While it `acknowledges`, it also answers PINGs."""
 
     def __init__(self, host: RawHost, greeting: Greeting) -> None:
         keys = seal.derive_session_keys(greeting.key, greeting.bound)
@@ -293,7 +293,7 @@ class RawSession:
     async def wait_until(
         self, fits: Callable[[ReceivedFrame], bool], within: float = REPLY_WAIT_S, since: int = 0
     ) -> ReceivedFrame | None:
-        """Wait for a matching authentic frame, from index `since` in `got`; None if none comes."""
+        """Wait for a matching authentic frame, from index `since` in `authentic`; None if none comes."""
 
         def first_match() -> ReceivedFrame | None:
             return next((frame for frame in self.authentic[since:] if fits(frame)), None)

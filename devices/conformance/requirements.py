@@ -108,7 +108,7 @@ class KindProfile:
 
 @dataclass(frozen=True)
 class Requirement:
-    """One requirement. `see` is its page and section; `needs` lists requirements that must pass first."""
+    """One requirement, from a `section` of a `page`. `needs` lists requirements that must pass first."""
 
     id: str
     sentence: str

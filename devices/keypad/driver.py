@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class KeypadDriver(Driver):
-    """Controls one keypad. `heard` is the last published press; a restarted host sets it from its journal."""
+    """Controls one keypad. `last_press` is the last published press; a restarted host sets it from its journal."""
 
     def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:
         super().__init__(m.KIND, m.GetStatus(), m.Status, self._publish_once)

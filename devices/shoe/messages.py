@@ -222,7 +222,7 @@ class ReleaseCards(Message, frozen=True, tag=250):
 
 
 class Status(Message, frozen=True, tag=107):
-    """The state of the machine; a count is null if unknown. Not `sure`: a card may be missing from every count."""
+    """The state of the machine; a count is null if unknown. Unless `counts_certain`, a card may be in no count."""
 
     state: State
     door_open: bool

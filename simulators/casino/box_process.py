@@ -1,4 +1,4 @@
-"""A box in a process of its own: started, signalled, and ended by its process id."""
+"""A box in a process of its own: started, signaled, and ended by its process id."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The people at a simulated table: dealer, floorperson, technician. They do with their hands what the box asks for.
 
-They follow prompts without thinking. They enter the true counts, unless a scenario sets other numbers in `lies`.
+They follow prompts without thinking. They enter the true counts, unless a scenario sets `false_numbers`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _SEEN: Final = (shuffler_state.DeckEjected, shoe.Dispensed, shoe.Stub, shaker.Sh
 
 
 class SimulatedPeople(Technician):
-    """All people at one table. `lies`: a false number for a kind of prompt."""
+    """All people at one table. `false_numbers`: a false number for a kind of prompt."""
 
     def __init__(self, casino: CasinoTable) -> None:
         super().__init__(casino)

@@ -22,9 +22,9 @@ _DEALING: Final = StateChanged("round", mc.DEALING)
 
 
 class DeckTruth:
-    """`since`: the rounds dealt from each deck after its last good check; `wrong`: each failed check.
+    """`dealt_since_check`: the rounds dealt from each deck after its last good check; `failed_checks`: each failed one.
 
-    `before`: the rounds before that check, if hands made it: people err, so another check must confirm it.
+    `dealt_before_check`: the rounds before that check, if hands made it: people err, so another check must confirm it.
     """
 
     def __init__(self, casino: CasinoTable) -> None:

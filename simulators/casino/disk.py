@@ -2,7 +2,7 @@
 
 A commit is a write and a sync, and power can fail at each: before the sync the group is lost or, as on real disks, kept
 anyway; after it the group is durable but not acknowledged. A group is written whole or not at all, like a transaction.
-`Disk` survives boots; `Disk.open` replaces `Store.open`, and `DiskWriter` replaces `Writer`.
+`Disk` survives boots; `Disk.open` replaces `Store.open`, and `DiskWriter` replaces `GroupCommitWriter`.
 """
 
 from __future__ import annotations

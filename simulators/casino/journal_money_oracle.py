@@ -1,6 +1,6 @@
 """An oracle for a journal's money, from what people did: chips taken and returned, hands named, payments made.
 
-It reads events, accepted bets and returned bets, never an amount or an entry; `plain_money` computes the amounts.
+It reads events, accepted bets and returned bets, never an amount or an entry; `reference_ledger` computes the amounts.
 """
 
 from __future__ import annotations

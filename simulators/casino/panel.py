@@ -38,7 +38,7 @@ LOOK: Final = 0.5
 
 
 class PanelHands(SimulatedPeople):
-    """People who do what the box asks for. `found`: their answers; `silent`: they store answers and do not send."""
+    """People who do what the box asks for. If `is_silent`, they only store `ready_answers`."""
 
     def __init__(self, casino: CasinoTable) -> None:
         super().__init__(casino)

@@ -210,7 +210,7 @@ class RemoteBox:
 
 
 class RemoteTable(CasinoTable):
-    """`async with RemoteTable(folder, game)`: machines on ptys, a table.toml in a folder; `meet` connects to it."""
+    """A table with machines on ptys and its table.toml in a folder. Use it with `async with`; then `connect_to_box`."""
 
     box: Any
 

@@ -112,7 +112,7 @@ def kind_of(slot: str, played: list[RecordedSession]) -> str:
 
 
 async def replay(packets: list[CapturedFrame], on_event: EventCallback) -> list[ReplayedSlot]:
-    """Replay all slots in parallel; `tell(seconds, slot, event)` is called for every event of the drivers."""
+    """Replay all slots in parallel; `on_event(seconds, slot, event)` is called for every event of the drivers."""
     slots = split_by_slot(packets)
     if not slots:
         raise BadCapture("it holds no message that could be played")

@@ -49,7 +49,7 @@ _STAKE: Final = 20
 # may move.
 _BACK: Final = (1, 2, 4, 8, 16)
 _FIRST: Final = (1, 2, 3, 4, 5, 6)
-_COLOURS: Final = ("green", "violet", "orange", "grey", "white", "black")
+_COLORS: Final = ("green", "violet", "orange", "grey", "white", "black")
 
 
 class SoakFigures(msgspec.Struct):
@@ -241,7 +241,7 @@ async def _new_deck(casino: CasinoTable) -> bool:
             return True
     if sum(deck.state != mc.REMOVED for deck in decks.values()) >= 2:
         return False
-    names = (*_COLOURS, *(f"pack {number}" for number in range(len(decks) + 1)))
+    names = (*_COLORS, *(f"pack {number}" for number in range(len(decks) + 1)))
     await casino.bring_deck(next(name for name in names if name not in decks))
     return True
 

@@ -42,7 +42,7 @@ _SERVICE_IDS: Final = 1 << 62
 
 
 class Technician(ABC):
-    """Part of `People`: the work at machines."""
+    """Part of `SimulatedPeople`: the work at machines."""
 
     def __init__(self, casino: CasinoTable) -> None:
         self.casino = casino

@@ -23,7 +23,7 @@ _PACE: Final = 0.5
 
 
 class TechnicianRepair:
-    """One return to service. `go` ends when no step is open, or the limit is reached."""
+    """One return to service. `run` ends when no step is open, or the limit is reached."""
 
     def __init__(self, casino: CasinoTable, box: RemoteBox, slot: str) -> None:
         self._casino, self._box, self._slot = casino, box, slot

@@ -195,7 +195,7 @@ def _greet_table(
 
 def _inject(args: argparse.Namespace) -> int:
     check_fault_name(args.fault)
-    print(send_request(runtime_folder(args.folder), args.name, {"do": "inject", "fault": args.fault})["said"])
+    print(send_request(runtime_folder(args.folder), args.name, {"do": "inject", "fault": args.fault})["message"])
     return 0
 
 

@@ -94,7 +94,7 @@ class ControlServer:
         try:
             request = msgspec.json.decode(line, type=dict[str, str])
             if request.get("do") == "inject":
-                return {"said": self._machine.inject(request.get("fault", ""))}
+                return {"message": self._machine.inject(request.get("fault", ""))}
             if request.get("do") == "truth":
                 return {"truth": self._machine.true_counts(), "summary": self._machine.summary(), **self._about()}
         except PitboxError as error:

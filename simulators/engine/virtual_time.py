@@ -52,7 +52,7 @@ class _Handle(msgspec.Struct, order=True):
         if self.callback is not None:
             self.callback = None
             if self.loop is not None:
-                self.loop.timer_cancelled()
+                self.loop.timer_canceled()
 
     def cancelled(self) -> bool:
         """Return whether it was canceled."""
@@ -73,7 +73,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._now = 0.0
         self._heap: list[_Handle] = []
         self._set = 0  # timers set so far: the order among timers of one instant
-        self._cancelled = 0  # timers that are still in the heap and will not be called
+        self._canceled = 0  # timers that are still in the heap and will not be called
         selector = selectors.SelectSelector()
         self._files = selector._fd_to_key  # type: ignore[attr-defined]  # its public interface is slow
         super().__init__(selector)
@@ -123,13 +123,13 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         if not handle.cancelled():
             self.call_soon(handle._run)
 
-    def timer_cancelled(self) -> None:
+    def timer_canceled(self) -> None:
         """Count a canceled timer in the heap; sweep the heap when there are too many."""
-        self._cancelled += 1
-        if self._cancelled > _SWEEP and 2 * self._cancelled > len(self._heap):
+        self._canceled += 1
+        if self._canceled > _SWEEP and 2 * self._canceled > len(self._heap):
             self._heap[:] = [timer for timer in self._heap if timer.callback is not None]
             heapify(self._heap)
-            self._cancelled = 0
+            self._canceled = 0
 
     def advance(self, then: float) -> bool:
         """Move the clock to an instant, unless other work is due before it or at it.
@@ -140,7 +140,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         heap = self._heap
         while heap and heap[0].callback is None:
             heappop(heap)
-            self._cancelled -= 1
+            self._canceled -= 1
         if self._ready or self._stopping or len(self._files) > _OWN_FILES:
             return False
         if heap and heap[0].instant < then + _RESOLUTION:
@@ -184,7 +184,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                 self._ready.append(timer)
                 self._now = max(self._now, timer.instant)
                 return
-            self._cancelled -= 1
+            self._canceled -= 1
         raise RuntimeError("virtual time: every task waits and no timer is set; this would never end")
 
     def _come_due(self) -> None:
@@ -194,7 +194,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         while heap and heap[0].instant < limit:
             timer = heappop(heap)
             if timer.callback is None:
-                self._cancelled -= 1
+                self._canceled -= 1
             else:
                 timer.loop = None
                 ready.append(timer)

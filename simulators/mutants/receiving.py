@@ -151,7 +151,7 @@ def holds_over_sessions(machine: Any) -> None:
 
 
 @GROUP.method("link._deliver", "LK-13")
-def no_lone_acknowledgement(link: Any, real: Real, frame: fr.Frame, now: float) -> None:
+def no_lone_acknowledgment(link: Any, real: Real, frame: fr.Frame, now: float) -> None:
     """It acknowledges only by what it sends anyway."""
     real(frame, now)
     link._ack_due = 0.0

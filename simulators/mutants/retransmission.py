@@ -44,7 +44,7 @@ def copies_what_is_acknowledged(machine: Any) -> None:
 
 
 @GROUP.method("link._take_ack", "RT-05")
-def takes_any_acknowledgement(link: Any, real: Real, ack: int, now: float) -> None:
+def takes_any_acknowledgment(link: Any, real: Real, ack: int, now: float) -> None:
     """Any acknowledgment acknowledges everything."""
     if link._unacked and (ack - link._unacked[0].seq) & 0xFFFF in range(1, 0x8000):
         ack = link._unacked[-1].seq + 1

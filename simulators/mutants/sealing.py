@@ -14,7 +14,7 @@ row: Final = GROUP.row
 
 
 class HoledOpener:
-    """An opener whose two judgements, on MAC and counter, can be replaced."""
+    """An opener whose two judgments, on MAC and counter, can be replaced."""
 
     def __init__(self, real: Any) -> None:
         self.fresh: Callable[[], Any] = real._fresh

@@ -33,7 +33,7 @@ LAYOUTS: Final = {"shuffler": shuffler.LAYOUT, "shoe": mechanics.PATH}
 
 
 class AgingPlan(NamedTuple):
-    """How one machine ages, drawn from a seed; `begins` and `takes` are numbers of cards."""
+    """How one machine ages, drawn from a seed; names that end with `_card` or `_cards` count cards."""
 
     kind: str
     wear_starts_card: int  # healthy until this card
@@ -86,7 +86,7 @@ def draw_plan(kind: str, seed: int, machine: str = "shuffler") -> AgingPlan:
 
 
 class AgingPath(CardPathMechanics):
-    """Mechanics that run through a `Life`, a deck at a time. The clock is not used."""
+    """Mechanics that run through an `AgingPlan`, a deck at a time. The clock is not used."""
 
     def run(self, ahead: AgingPlan) -> Iterator[WearReport | AgingEnd]:
         """Yield the report after every deck, and the end."""

@@ -45,7 +45,7 @@ _MANY: Final = 32
 class PathLayout(NamedTuple):
     """The parts of a machine's path, in the order in which a card passes them.
 
-    A path has legs: each begins at a pile and ends with a segment of `rests`, where the card stops.
+    A path has legs: each begins at a pile and ends with a segment of `last_segments`, where the card stops.
     """
 
     segments: type[IntEnum]

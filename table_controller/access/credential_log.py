@@ -41,7 +41,7 @@ _UNKNOWN: Final = "unknown ids"
 
 
 class CredentialLog:
-    """The credentials of one start. `aside` runs slow work in a thread."""
+    """The credentials of one start. `run_in_thread` runs slow work in a thread."""
 
     def __init__(
         self, source: PeopleSource, controller: Controller, run_in_thread: Callable[[Callable[[], None]], Any]

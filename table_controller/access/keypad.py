@@ -37,7 +37,7 @@ _TEXTS: Final = {
 
 
 class Keypad:
-    """All keypads of one table. `dealer` returns the signed-on dealer; `fresh` returns command ids.
+    """All keypads of one table. `dealer` returns the signed-on dealer; `next_id` returns command ids.
 
     Without a signed-on dealer only the lock-out works: closing bets is never refused.
     """

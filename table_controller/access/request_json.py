@@ -102,7 +102,7 @@ def _kind_of(fields: dict[str, Any], known: Mapping[str, type[Request]]) -> type
         former = str(event.get("type")) if isinstance(event, dict) else ""
         name = "return_step" if do == "fault" else _FORMER_EVENTS.get(former, "open_round")
         raise BadRequest(
-            f"since protocol {PROTOCOL} there is no {do!r} for this: send {name!r} as `do`, and its fields beside it"
+            f"since protocol {PROTOCOL} there is no {do!r} for this: send {name!r} as `do`, with its fields"
         )
     kind = known.get(do) if isinstance(do, str) else None
     if kind is None:

@@ -223,7 +223,7 @@ class FaultRequest(Request, frozen=True, tag="fault"):
 class ReturnStepRequest(Request, frozen=True, tag="return_step"):
     """Begin the return to service of a fault report, or complete one of its steps.
 
-    `begin`, `leave`, `path_empty`, `count` (with `cards`) and `return`; other steps complete when the machine reports.
+    "begin", "leave", "path_empty", "count" (with `cards`) and "return"; other steps complete when the machine reports.
     """
 
     fault_report: Number

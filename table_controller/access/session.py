@@ -44,7 +44,7 @@ def watcher_quota() -> Quota:
 
 
 class ClientSession:
-    """`following`: this client gets every step; `told`: it also gets the events of devices."""
+    """One client. If `is_following`, it gets every step; if `follows_devices`, also the events of devices."""
 
     def __init__(self, box: Box, send: Callable[[Any], None], uid: int, watchers: Quota | None = None) -> None:
         """`watchers`: the shared quota of clients that follow; a client without a socket has its own."""

@@ -1,7 +1,7 @@
 """Reads `table.toml`, validates all of it and returns a frozen configuration.
 
-Reads and checks every file that `table.toml` names; opens no port and changes nothing. `config_sections` defines the
-keys; `config_walk` finds every problem in the file.
+Reads and checks every file that `table.toml` names; opens no port and changes nothing. `sections` defines the keys;
+`walk` finds every problem in the file.
 """
 
 from __future__ import annotations

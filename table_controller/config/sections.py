@@ -193,7 +193,7 @@ class MqttSection(Section, frozen=True):
         ),
     ] = 30
     in_flight: Annotated[
-        int, Meta(ge=1, le=1000, description="the most events that may wait for the acknowledgement of the broker")
+        int, Meta(ge=1, le=1000, description="the most events that may wait for the acknowledgment of the broker")
     ] = 20
     outbox_records: Annotated[
         int,

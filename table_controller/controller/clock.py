@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _KERNEL: Final = Path("/proc/sys/kernel/random/boot_id")
 # systemd-timesyncd creates this file after the first contact with a time server since the boot.
-_SYNCHRONISED: Final = Path("/run/systemd/timesync/synchronized")
+_SYNCHRONIZED: Final = Path("/run/systemd/timesync/synchronized")
 # Status flag of adjtimex(2): set until the clock is synchronized, and again when the error may have grown to 16 s.
 # timesyncd, chrony and ntpd clear it.
 STA_UNSYNC: Final = 0x0040
@@ -73,9 +73,9 @@ class BoxClock:
         self,
         *,
         read_clock: Callable[[], KernelClock | None] = read_kernel_clock,
-        synchronized_file: Path = _SYNCHRONISED,
+        synchronized_file: Path = _SYNCHRONIZED,
     ) -> None:
-        """`ask` reads the kernel clock; `heard` is the file that systemd-timesyncd creates."""
+        """`read_clock` reads the kernel clock; `synchronized_file` is the file that systemd-timesyncd creates."""
         self.kernel = _KERNEL.read_text("ascii").strip() if _KERNEL.exists() else ""
         self._read_clock = read_clock
         self._synchronized_file = synchronized_file

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 class Escalation:
-    """`escalated` counts the escalations of each open hold; `since` is when this start first saw it (loop time).
+    """`escalation_counts` counts the escalations of each open hold; `first_seen` is when this start saw it (loop time).
 
     The time that the box was off does not count.
     """

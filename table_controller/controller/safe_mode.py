@@ -37,7 +37,7 @@ def stop_without_core(slot: AnySlot, round_: int, number: int) -> Awaitable[obje
 
 
 class SafeMode:
-    """`cause` is the error that people see; `stopped` are the slots that were made safe."""
+    """`cause` is the error that people see; `stopped_slots` are the slots that were made safe."""
 
     def __init__(self, cause: PitboxError, clock: Clock) -> None:
         self.cause = cause

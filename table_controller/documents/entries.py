@@ -84,7 +84,7 @@ def answered(entries: Iterable[Entry]) -> Iterator[Answered]:
 
 
 def person(who: dict[str, Any] | None) -> str:
-    """Return a person as role and credential, with the name if the credential does not say it."""
+    """Return a person as role and credential, with the name if the credential does not contain it."""
     if not who:
         return "nobody named"
     name = who.get("person") or ""

@@ -15,7 +15,7 @@ _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep",
 
 
 class Moments:
-    """Writes times in the time zone of a table. `note` says why there is none."""
+    """Writes times in the time zone of a table. `note` explains why there is none."""
 
     def __init__(self, zone: str) -> None:
         """`zone`: a name such as America/New_York; empty if the journal has none."""

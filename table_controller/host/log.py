@@ -20,7 +20,7 @@ _PRIORITIES = {
 
 
 class JsonLineFormatter(logging.Formatter):
-    """Formats a record as one line. `priorities`: put `<N>` in front, which the systemd journal reads."""
+    """Formats a record as one line. `with_priorities`: put `<N>` in front, which the systemd journal reads."""
 
     def __init__(self, table: str, *, with_priorities: bool) -> None:
         super().__init__()

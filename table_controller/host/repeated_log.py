@@ -42,7 +42,7 @@ class _Cause:
 
 
 class RepeatedLog:
-    """Counts repeated log lines. `later` calls a function after some seconds; tests replace it."""
+    """Counts repeated log lines. `call_later` calls a function after some seconds; tests replace it."""
 
     def __init__(
         self, log: logging.Logger, call_later: Callable[[float, Callable[[], None]], CancelableTimer] = _later

@@ -1,7 +1,7 @@
 """Runs a box as a process: data folder, journal on disk, control socket and signals, from start to stop.
 
-`besides` names the background services, such as uplink and panel. They are restarted when they fail, and their failures
-never stop the table.
+`background_services` names the tasks that run with the table, such as uplink and panel. They are restarted when they
+fail, and their failures never stop the table.
 """
 
 from __future__ import annotations

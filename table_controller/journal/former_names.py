@@ -33,8 +33,8 @@ _TAGGED: Final = "| "
 class Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What has changed in one type of an earlier version, and which types its fields hold.
 
-    `inside` names types as they were: `module.Type`, `[] ` before it in a list, `{} ` in the values of a mapping,
-    `| module` for the type that the object's `type` names.
+    `inside` names types as they were: module and class; before it `[] ` in a list, `{} ` in the values of a mapping,
+    or `| ` and the module alone for the type that the object's `type` names.
     """
 
     name: str = ""  # the present name; empty: it has not changed

@@ -58,7 +58,7 @@ def read(folder: Path, first: int, last: int | None = None, *, newest: int = ANY
     with map_errors(folder):
         files = segments(folder)
         start = 0
-        for index in range(len(files) - 1, -1, -1):  # most readers want records near the end
+        for index in range(len(files) - 1, -1, -1):  # most readers read records near the end
             with open_read_only(files[index][1], newest, closed=index < len(files) - 1) as (_, place):
                 if place.first <= first:
                     start = index

@@ -84,7 +84,7 @@ _START_FIELDS: Final = msgspec.json.Decoder(_StartFields)
 
 
 class _RestoredFields(msgspec.Struct, frozen=True):
-    """The fields of a `restored` record that recovery reads."""
+    """The fields of a record of kind "restored" that recovery reads."""
 
     by: dict[str, str] = {}
 
@@ -128,7 +128,7 @@ def recover(
 
     Calls `on_record` with the number of each replayed record.
 
-    ReplayDiffers, VersionsDiffer, JournalNewer or RecordUnreadable say why an intact journal cannot be used.
+    ReplayDiffers, VersionsDiffer, JournalNewer or RecordUnreadable explain why an intact journal cannot be used.
     `accepted`: the two people who accept that the table has other devices than the journal; DeviceChangeRefused if the
     change is not possible.
     """

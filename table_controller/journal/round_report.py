@@ -47,7 +47,7 @@ _CARDS: Final = {
 
 
 def read_steps(folder: Path) -> Iterator[tuple[Record, dict[str, Any]]]:
-    """Yield every `step` and `box` record with its decoded body; RecordUnreadable if one cannot be decoded."""
+    """Yield every record of kind "step" or "box" with its decoded body; RecordUnreadable if one cannot be decoded."""
     for record in reader.read(folder, reader.first_place(folder).first, newest=rec.VERSION):
         try:
             if record.kind == rec.STEP:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from table_controller.controller.plan import SlotPlan
     from table_controller.table.state import TableState
 
-_ENROLS: Final = ("technician", "floorperson")
+_ENROLLS: Final = ("technician", "floorperson")
 
 
 def check_not_revoked(state: TableState, key: DeviceKey, slot: str) -> None:
@@ -58,7 +58,7 @@ async def enroll(box: Box, slot: str, file: str, who: ev.Person, second: ev.Pers
     Without a file, or with the key that the slot has already, the device in the slot is enrolled for the first time.
     Files are read and written in a thread, so that a slow disk delays the enrollment and not the game.
     """
-    if {who.role, second.role} != set(_ENROLS):
+    if {who.role, second.role} != set(_ENROLLS):
         raise NotAllowed("a technician and a floorperson must sign on to enroll a device")
     return await box.run_to_completion(_enroll(box, slot, file, who, second))
 

@@ -43,7 +43,7 @@ _HALTED: Final = ("HALTED", "DOUBTFUL")
 
 
 class FaultRecorder:
-    """`facts` returns fields of a FaultReport that the table knows, and `expected` cards. `keep` is the store."""
+    """`facts` returns the fields of a FaultReport that the table knows, and `expected` cards."""
 
     def __init__(
         self,

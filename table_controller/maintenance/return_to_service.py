@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from table_controller.diagnosis.fault_report import FaultReport
     from table_controller.maintenance.return_lines import ReturnLines
 
-# A record is on disk after milliseconds; its line beside the fault report follows it.
+# A record is on disk after milliseconds; its line in the folder of the fault report follows.
 _POLL_S: Final = 0.01
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import DenialReason
     from table_controller.table.events import Person
 
-# Questions to every machine, besides those of its kind.
+# Questions to every machine, in addition to those of its kind.
 _QUESTIONS: Final = ("report", "outcome")
 # Orders that the box carries out itself: begin test mode of a machine in service, and leave it.
 BEGIN_TEST: Final = "begin_test"

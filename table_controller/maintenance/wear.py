@@ -208,7 +208,7 @@ class WearStore:
 
 
 class WearMonitor:
-    """Follows the machines that move cards. `take` gets every event of a driver, after the slot."""
+    """Follows the machines that move cards. `handle_device_event` gets every event of a driver, after its slot."""
 
     def __init__(
         self, drivers: Mapping[str, AnyDriver], book: WearStore, on_warning: Callable[[WearWarning], None]

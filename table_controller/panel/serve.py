@@ -77,14 +77,14 @@ async def serve(
         )  # fmt: skip
         try:
             server = _server(uvicorn, connections, app.app_of(panel), panel, config)
-            await _until_cancelled(server, listening, panel, on_ready)
+            await _until_canceled(server, listening, panel, on_ready)
         finally:
             panel.close()
     finally:
         listening.close()
 
 
-async def _until_cancelled(
+async def _until_canceled(
     server: Any, listening: socket.socket, panel: Panel, on_ready: Callable[[int], None] | None
 ) -> None:
     work = asyncio.get_running_loop().create_task(server.serve(sockets=[listening]))

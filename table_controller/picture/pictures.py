@@ -1,4 +1,4 @@
-"""The pictures of one box: the table's is built once for each step on disk, whoever asks; the box's is read when asked.
+"""The pictures of one box: the table's is built once for each step on disk; the box's is read when asked.
 
 While the core is ahead of the disk, or evidence of a fault is taken, a picture of that moment is built and not kept.
 """

@@ -61,7 +61,7 @@ def _no_rules(_: SettlementTerms) -> Iterator[PostedRule]:
 class GameRules(NamedTuple):
     """How a game's hands and wagers are judged. A game without split hands needs the first three only."""
 
-    # What the rules say of one wager of a seat that plays or gave up; everything that it needs is known.
+    # What the rules decide about one wager of a seat that plays or gave up; everything that it needs is known.
     settle_wager: Callable[[SettlementTerms, DealtRound, Seat, str], WagerVerdict]
     # What a wager of a seat that plays or gave up depends on.
     needs: Callable[[SettlementTerms, DealtRound, Seat, str], Sequence[Need]]
@@ -91,13 +91,13 @@ class GameRules(NamedTuple):
     envy_needs: Callable[[SettlementTerms, DealtRound, Seat], Iterator[tuple[str, Need]]] = _no_needs
     # The lines of a wager's paytable that are paid at this table, from the top.
     paid_lines: Callable[[SettlementTerms, str], Sequence[PaytableLine]] = _printed_lines
-    # The special rules that a posting shows, besides odds, payout limit and surrender.
+    # The special rules that a posting shows, apart from odds, payout limit and surrender.
     posted_rules: Callable[[SettlementTerms], Iterator[PostedRule]] = _no_rules
 
 
 @cache
 def game_rules(game: str) -> GameRules:
-    """Return how a game's hands and wagers are judged; BadRulebook if its folder does not say so."""
+    """Return how a game's hands and wagers are judged; BadRulebook if its folder does not define it."""
     return provided(game, lambda: import_module(f"table_controller.rulebook.games.{game}.rules"), "RULES", GameRules)
 
 

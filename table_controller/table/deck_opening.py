@@ -53,7 +53,7 @@ def on_deck_received(c: Context, event: ev.DeckReceived) -> None:
 
 def _same_color(c: Context, name: str, known: str) -> str:
     what = f"deck {name} is at the table already" if name == known else f"{name!r} has the back color of deck {known}"
-    return f"{what}; two decks must differ by back color ({c.clause('colours')})"
+    return f"{what}; two decks must differ by back color ({c.clause('colors')})"
 
 
 def advance(c: Context) -> None:
@@ -77,7 +77,7 @@ def _open(c: Context, deck: Deck) -> None:
     """Ask for the next opening step, of each role that must confirm it."""
     if _COMPOSITION not in deck.confirmed:
         second = len(c.decks_at_table()) > 1
-        clauses = c.clauses("composition") + (c.clauses("colours") + c.clauses("each_deck")) * second
+        clauses = c.clauses("composition") + (c.clauses("colors") + c.clauses("each_deck")) * second
         c.ask(f"opening/{_COMPOSITION}", "dealer", "whole", "not_whole", deck=deck.name, clauses=clauses)
         return
     for step in _steps(c, deck):

@@ -159,7 +159,7 @@ def _count_every(c: Context) -> int:
 
 
 def reasons_against_return(c: Context, prompt: Prompt, answer: Answer) -> tuple[DenialReason, ...]:
-    """Return why an acknowledgement is refused: it would return a device whose return to service has open steps."""
+    """Return why an acknowledgment is refused: it would return a device whose return to service has open steps."""
     if prompt.hold is None or prompt.kind != "acknowledge":
         return ()
     hold = c.state.holds[prompt.hold]
@@ -170,7 +170,7 @@ def reasons_against_return(c: Context, prompt: Prompt, answer: Answer) -> tuple[
 
 
 def _returns(c: Context, slot: str, who: Person) -> bool:
-    """Whether a person's acknowledgement returns a device to service."""
+    """Whether a person's acknowledgment returns a device to service."""
     return who.role == "floorperson" and mc.can_fire(mc.SERVICE, c.state.slots[slot], "acknowledge")
 
 
@@ -336,7 +336,7 @@ _ANSWERS_OF_SEAT: Final[dict[str, Callable[[Context, Hold, int, Answer], None]]]
 
 
 def _acknowledge(c: Context, hold: Hold, who: Person) -> None:
-    """End the hold. Only a floorperson's acknowledgement returns a faulty device, which must then report well."""
+    """End the hold. Only a floorperson's acknowledgment returns a faulty device, which must then report well."""
     del c.state.holds[hold.id]
     c.out.append(HoldCleared(hold.id, who.credential))
     if hold.slot is not None and _returns(c, hold.slot, who) and not c.is_held(slot=hold.slot):

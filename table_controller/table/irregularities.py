@@ -1,6 +1,6 @@
 """Irregularities: the rulebook's ruling becomes a hold that only people can clear.
 
-A hold stops what it concerns. Its steps are done in the order of the ruling; the last one is the acknowledgement of the
+A hold stops what it concerns. Its steps are done in the order of the ruling; the last one is the acknowledgment of the
 named role. `hold_steps` asks for them and applies the answers. No step can be skipped, and clearing the cause does
 not clear the hold.
 """

@@ -225,7 +225,7 @@ class Hold(msgspec.Struct):
     deck: str | None = None
     seat: int | None = None
     acknowledges: str = "floorperson"
-    evidence: tuple[str, ...] = ()  # what the acknowledgement confirms
+    evidence: tuple[str, ...] = ()  # what the acknowledgment confirms
     decides: str = "rule"
     choices: dict[str, tuple[str, ...]] = {}  # the decider's possible answers, with the outcomes of each
     this_round: bool = False  # it concerns the current round, not only the next

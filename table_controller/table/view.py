@@ -25,7 +25,7 @@ _MANUAL_SHOES: Final = ("manual_shoe", "dealing_shoe")
 # The steps of a hold that concern the cards of a deck.
 DECK_STEPS: Final = ("let_out", "shoe_emptied", "cards_together", "deck_counted", "deck_removed")
 START_KINDS: Final = {"shaker": "shaker", "rng": "rng", "flat_button": "button"}
-# The odds and the payout limit on the panel's sign page; among the signs beside the page itself and the devices.
+# The odds and the payout limit on the panel's sign page; among the signs with the page itself and the devices.
 ODDS: Final = "/sign/odds"
 _KIND_LABELS: Final = {
     "/sign": "sign page",

@@ -1,6 +1,6 @@
 """The commands over MQTT, the roles that may send them, and the replies. Nothing here can reach the table.
 
-The list is closed. No command moves a card, a cent or an acknowledgement: a reply has only values that the uplink
+The list is closed. No command moves a card, a cent or an acknowledgment: a reply has only values that the uplink
 publishes anyway, and the only effect is that they are published again.
 """
 

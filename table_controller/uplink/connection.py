@@ -1,6 +1,6 @@
 """One connection to the broker, from opening to closing; each connection is a new object.
 
-aiomqtt runs the socket on the loop. This module adds what aiomqtt lacks: an acknowledgement with a failure reason is a
+aiomqtt runs the socket on the loop. This module adds what aiomqtt lacks: an acknowledgment with a failure reason is a
 refusal; waiting callers are woken when the connection breaks, even before it is accepted; and the socket is always
 closed. That needs private names of its inner client. A packet that is declared larger than the limit ends the
 connection before its body is read.
@@ -53,7 +53,7 @@ MAX_PACKET: Final = 64 << 10
 # Most messages of one connection in one turn of the loop.
 MAX_INCOMING: Final = 64
 _QOS: Final = 1
-# Without this every acknowledgement waits for a delayed TCP acknowledgement: 44 ms instead of 0.3.
+# Without this every acknowledgment waits for a delayed TCP acknowledgment: 44 ms instead of 0.3.
 _NODELAY: Final = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
 
 
@@ -70,7 +70,7 @@ class IncomingMessage(NamedTuple):
 class BrokerConnection:
     """`was_accepted`: the broker accepted the connection; `lost` is done with the cause once nothing can be sent.
 
-    Calls `on_message`, and `on_progress` for an acknowledgement or the end, on the loop.
+    Calls `on_message`, and `on_progress` for an acknowledgment or the end, on the loop.
     """
 
     def __init__(

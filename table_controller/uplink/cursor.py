@@ -1,6 +1,6 @@
 """The cursor: a small file with the last journal record that the broker has acknowledged.
 
-It may be behind the real acknowledgement (then some events are repeated with their numbers), never ahead of it.
+It may be behind the real acknowledgment (then some events are repeated with their numbers), never ahead of it.
 """
 
 from __future__ import annotations

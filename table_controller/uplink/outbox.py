@@ -190,7 +190,7 @@ class Outbox:
         )
         return OutgoingEvent(_payload(mapped, mark, 0 if following is None else following.wall_ns), mark)
 
-    # --- acknowledgement ---------------------------------------------------------------------------------------------
+    # --- acknowledgment ---------------------------------------------------------------------------------------------
 
     def acknowledge(self, mark: Cursor) -> None:
         """Note that the broker has acknowledged everything up to a cursor."""

@@ -72,13 +72,13 @@ REPUBLISH_EVERY_S: Final = 1.0
 COMPLAIN_EVERY_S: Final = 60.0
 # This many commands are answered at once, and this many per second; the rest is dropped and counted.
 MAX_COMMAND_BURST: Final = 20
-# Most replies without acknowledgement; beyond that, commands are dropped and counted.
+# Most replies without acknowledgment; beyond that, commands are dropped and counted.
 MAX_REPLIES: Final = 32
 _ENCODER: Final = msgspec.json.Encoder()
 
 
 class _Sent(NamedTuple):
-    """A sent message: its acknowledgement (None: not sent, nothing to publish), the cursor after it, and the time."""
+    """A sent message: its acknowledgment (None: not sent, nothing to publish), the cursor after it, and the time."""
 
     ack: asyncio.Future[UplinkError | None] | None
     mark: Cursor | None
@@ -117,7 +117,7 @@ class Uplink:
         self._in_flight: deque[_Sent] = deque()
         self._others: deque[_Sent] = deque()
         self._queues = (self._others, self._in_flight)
-        self._full = False  # the in-flight window is full until the next acknowledgement
+        self._full = False  # the in-flight window is full until the next acknowledgment
         self._replies: set[asyncio.Future[UplinkError | None]] = set()
         self._connections = self._failures = self._commands = self._refused = self._dropped = 0
         self._retained = RetainedTopics(settings, self.topics, source, pace)
@@ -231,7 +231,7 @@ class Uplink:
         self._send(connection, self.topics.status, status)
 
     async def _serve(self, connection: BrokerConnection) -> None:
-        """Send due messages, process acknowledgements, pause; until the connection fails."""
+        """Send due messages, process acknowledgments, pause; until the connection fails."""
         loop = asyncio.get_running_loop()
         while True:
             now = loop.time()
@@ -271,7 +271,7 @@ class Uplink:
         return taken
 
     def _progress(self) -> None:
-        """Process an acknowledgement or a broken connection; wake `run` only if it has something to do."""
+        """Process an acknowledgment or a broken connection; wake `run` only if it has something to do."""
         self._settle()
         connection = self._connection
         lost = connection is not None and connection.lost.done()

@@ -93,7 +93,7 @@ def tries() -> list[tuple[str, str]]:
 
 
 @pytest.mark.realtime
-async def test_nothing_over_mqtt_moves_a_meter_a_card_or_an_acknowledgement(
+async def test_nothing_over_mqtt_moves_a_meter_a_card_or_an_acknowledgment(
     tmp_path: Path, broker: Mosquitto, listener: MqttListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(uplink, "MAX_COMMAND_BURST", 1000)  # everything is to be answered, however fast it comes

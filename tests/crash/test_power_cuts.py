@@ -37,7 +37,7 @@ async def test_a_box_that_keeps_its_state_after_every_step_loses_nothing_either(
     assert (await cut_and_compare(game, seed + 1, 8, snapshot_every=1))["cuts"] >= 8
 
 
-async def test_an_irregularity_whose_acknowledgement_was_lost_in_a_power_cut_is_shown_again() -> None:
+async def test_an_irregularity_whose_acknowledgment_was_lost_in_a_power_cut_is_shown_again() -> None:
     """Power goes while the box starts, right after the acknowledgment, which never reached the disk."""
     assert (await cut_and_compare("dj_wild", 52, 8))["cuts"] >= 8
 

@@ -59,7 +59,7 @@ def on_the_bus(serial: str) -> int:
 async def there_are(count: int, serial: str) -> None:
     """Wait until this many devices with this serial number are on the bus."""
     async with asyncio.timeout(60):
-        while await asyncio.to_thread(on_the_bus, serial) != count:  # noqa: ASYNC110 - the kernel tells nobody
+        while await asyncio.to_thread(on_the_bus, serial) != count:  # noqa: ASYNC110 - the kernel notifies nobody
             await asyncio.sleep(0.05)
 
 

@@ -134,7 +134,7 @@ async def test_requests_need_a_sign_on_and_nobody_acts_for_another_person(tmp_pa
         assert (await talk.submit("open_round", by="F1")).startswith("PB-813 F1 is not signed on")
         assert (await talk.submit("SlotChanged", slot="shoe.1", trigger="verify")).startswith("PB-814")
         assert (await talk.submit("deck")).startswith("PB-814")
-        assert (await talk.submit("deck", deck="blue", colour="blue")).startswith("PB-814")
+        assert (await talk.submit("deck", deck="blue", color="blue")).startswith("PB-814")
         answer = await talk.submit("open_round")
         assert answer["decisions"][0]["type"] == "RequestRefused"
 

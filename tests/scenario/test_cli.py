@@ -129,8 +129,8 @@ def test_wrong_arguments_get_a_sentence_that_helps(tmp_path: Path) -> None:
     folder = ("--folder", str(tmp_path))
     assert "did you mean 'jam'" in pitbox("sim", "inject", "shuffler.1", "jamm", expect=2)
     assert "segment is one of feed" in pitbox("sim", "up", "shuffler", "--fault", "jam:segment=x", *folder, expect=2)
-    misspelt = pitbox("sim", "up", "shuffler", "--fault", "jam:segmnt=lift", *folder, expect=2)
-    assert "did you mean 'segment'" in misspelt
+    misspelled = pitbox("sim", "up", "shuffler", "--fault", "jam:segmnt=lift", *folder, expect=2)
+    assert "did you mean 'segment'" in misspelled
     assert "PB-615" in pitbox("sim", "inject", "nobody", "jam", *folder, expect=2)
     assert "no simulator runs" in pitbox("sim", "list", *folder)
     assert "PB-111 port missing" in device(tmp_path / "gone", "status", "--key", str(_key(tmp_path)), expect=3)

@@ -111,7 +111,7 @@ BLIND_SPOTS: Final = {
     "power-loss-finishes-commands": "CM-18",
     "small-buffer": "FR-14",
     "buffer-one-short": "FR-14",
-    "no-lone-acknowledgement": "LK-13",
+    "no-lone-acknowledgment": "LK-13",
     "copy-for-every-report": "RT-12",
     "obeys-sealed-hellos": "SE-10",
     "obeys-sealed-hellos-of-nobody": "SE-10",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from simulators.engine.machine import SimulatedMachine
 
 
-def enrolments(bench: BoxTestBench) -> list[ev.DeviceEnrolled]:
+def enrollments(bench: BoxTestBench) -> list[ev.DeviceEnrolled]:
     """Return the enrollments in the journal that were not refused."""
     steps = [rec.decode_step(record.body) for record in bench.records() if record.kind == rec.STEP]
     return [
@@ -58,7 +58,7 @@ async def test_a_device_is_enrolled_by_two_people_and_the_one_before_never_serve
         assert (await talk.ask("enroll", **about | {"slot": "shuffler.1"}, by="T1", second="F1")).startswith("PB-612")
         answer = await talk.ask("enroll", **about, by="T1", second="F1")
         assert answer == {"slot": "shoe.1", "serial": new.key.serial, "revoked": old.key.serial}
-        (event,) = enrolments(bench)
+        (event,) = enrollments(bench)
         assert (event.slot, event.who.credential, event.second.credential) == ("shoe.1", "T1", "F1")
         assert not (tmp_path / "revoked.json").exists(), "the journal alone holds what is revoked"
         assert load_key(tmp_path / "shoe.1.key").enrolled == "bench shoe.1"
@@ -106,7 +106,7 @@ async def test_an_enrollment_is_finished_although_its_client_disconnects(tmp_pat
         asked.cancel()
         await asyncio.wait({asked})
         await asyncio.sleep(30)
-        assert len(enrolments(bench)) == 1
+        assert len(enrollments(bench)) == 1
         assert load_key(tmp_path / "shoe.1.key").serial == new.key.serial
         assert not box.slots["shoe.1"].view.connected, "the revoked one serves on"
     finally:
@@ -153,7 +153,7 @@ async def test_a_key_that_is_enrolled_elsewhere_or_of_another_slot_is_not_taken(
         for name in ("none", "pipe"):
             answer = await talk.ask("enroll", slot="bet_sensor.1", file=str(tmp_path / name), by="T1", second="F1")
             assert answer.startswith("PB-612")
-        assert not enrolments(bench)
+        assert not enrollments(bench)
         assert not (tmp_path / "revoked.json").exists()
     finally:
         await box.stop()
@@ -174,7 +174,7 @@ async def test_the_first_device_of_a_slot_becomes_the_tables_own_and_goes_on_ser
         assert alone.startswith("PB-81"), "two people"
         answer = await talk.ask("enroll", slot="shoe.1", **file, by="T1", second="F1")
         assert answer == {"slot": "shoe.1", "serial": own.serial, "revoked": None}
-        (event,) = enrolments(bench)
+        (event,) = enrollments(bench)
         assert (event.slot, event.serial, event.replaces) == ("shoe.1", own.serial, None)
         assert box.running_controller().table.state.revoked == []
         kept = load_key(tmp_path / "shoe.1.key")
@@ -185,7 +185,7 @@ async def test_the_first_device_of_a_slot_becomes_the_tables_own_and_goes_on_ser
         save_key(tmp_path / "again.key", own)  # a copy without its enrolled line revokes nobody, least of all itself
         for again in ({}, {"file": str(tmp_path / "again.key")}):
             assert "is already enrolled " in await talk.ask("enroll", slot="shoe.1", **again, by="T1", second="F1")
-        assert len(enrolments(bench)) == 1
+        assert len(enrollments(bench)) == 1
     finally:
         await box.stop()
         bench.close()
@@ -244,7 +244,7 @@ async def test_a_disk_that_is_full_enrolls_nobody_and_changes_nothing(
             answer = await talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "new.key"), by="T1", second="F1")
         assert answer.startswith("PB-61")
         assert "No space left on device; nothing was enrolled" in answer
-        assert enrolments(bench) == []
+        assert enrollments(bench) == []
         assert (tmp_path / "shoe.1.key").read_bytes() == before
         assert box.running_controller().table.state.revoked == [], "the next start finds no revoked key"
         answer = await talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "new.key"), by="T1", second="F1")

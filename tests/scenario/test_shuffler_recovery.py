@@ -69,7 +69,7 @@ async def test_after_a_jam_every_card_comes_out_and_an_inspection_makes_the_coun
 
 @over_the_ladder
 @each_segment
-async def test_a_cleared_machine_serves_again_only_after_acknowledgement_and_report(
+async def test_a_cleared_machine_serves_again_only_after_acknowledgment_and_report(
     seed: int, rung: str, segment: m.Segment
 ) -> None:
     async with shuffler_bench(seed, rung) as b:

@@ -31,7 +31,7 @@ CHOSEN: Final = f"{GAME} or rows_999a or data or every"
 
 
 def _files(folder: Path) -> set[str]:
-    """Return the files below a folder, without what Python writes beside them."""
+    """Return the files below a folder, without what Python adds to them."""
     return {
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")

@@ -175,7 +175,7 @@ async def test_an_exception_after_a_transition_leaves_the_new_state(machine: Any
     assert model.state == "moving"
 
 
-async def test_ignoring_invalid_triggers_hides_misspelt_names_too() -> None:
+async def test_ignoring_invalid_triggers_hides_misspelled_names_too() -> None:
     model = _model(ignore_invalid_triggers=True)
     assert model.trigger("fualt") is False  # nothing to await
     with pytest.raises(AttributeError, match="fualt"):

@@ -318,7 +318,7 @@ async def test_the_same_id_twice_at_once_is_a_mistake_that_shows() -> None:
     assert (await first).outcome is Outcome.DONE
 
 
-async def test_a_cancelled_command_disturbs_nobody_and_can_be_asked_about() -> None:
+async def test_a_canceled_command_disturbs_nobody_and_can_be_asked_about() -> None:
     bench = CommandBench()
     bench.device.move_time_s = 1.0
     task, other = bench.move(7), bench.move(8)

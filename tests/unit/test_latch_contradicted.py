@@ -23,7 +23,7 @@ HELLO = DeviceHello(m.KIND, "a sensor", "PB-B1", "1", bytes(32), [m.LATCHES], 1,
 
 
 class Locking:
-    """A table with open bets; `hear` feeds it events of seat 3's driver through the box's own translation."""
+    """A table with open bets; `receive` feeds it events of seat 3's driver through the box's own translation."""
 
     def __init__(self) -> None:
         self.floor = BettingTable("688a-progressive-1", bets=())

@@ -71,7 +71,7 @@ async def test_a_frame_doubled_by_the_line_is_refused_by_its_counter() -> None:
     assert (pair.far.replayed, pair.far.counters.duplicates) == (1, 0)
 
 
-async def test_a_frame_repeated_after_a_lost_acknowledgement_is_suppressed_counted_and_acknowledged_again() -> None:
+async def test_a_frame_repeated_after_a_lost_acknowledgment_is_suppressed_counted_and_acknowledged_again() -> None:
     pair = LinkPair()
     pair.device.withhold.add(BenchQuestion)
     pair.device_port.fate = taking_turns(FrameFate.DROP)  # the first acknowledgment
@@ -167,7 +167,7 @@ async def test_frames_far_ahead_are_not_held() -> None:
     assert pair.far.down is None
 
 
-async def test_an_acknowledgement_of_a_repeated_frame_is_no_measurement() -> None:
+async def test_an_acknowledgment_of_a_repeated_frame_is_no_measurement() -> None:
     pair = LinkPair()
     pair.host_port.fate = taking_turns(FrameFate.DROP, after=0.1)
     pair.device_port.fate = lambda _: 0.1
@@ -179,7 +179,7 @@ async def test_an_acknowledgement_of_a_repeated_frame_is_no_measurement() -> Non
     assert pair.host.round_trip_s == pytest.approx(0.2, abs=rt.ACK_DELAY_S)
 
 
-async def test_an_acknowledgement_that_waited_for_a_repetition_is_no_measurement_of_the_frames_behind_it() -> None:
+async def test_an_acknowledgment_that_waited_for_a_repetition_is_no_measurement_of_the_frames_behind_it() -> None:
     pair = LinkPair()
     pair.fates(lambda _: lambda _: 0.01)
     for n in range(30):
@@ -194,7 +194,7 @@ async def test_an_acknowledgement_that_waited_for_a_repetition_is_no_measurement
     assert pair.host.rto_s < 2.0 * rto
 
 
-async def test_the_spacing_of_repetitions_doubles_and_begins_anew_after_an_acknowledgement() -> None:
+async def test_the_spacing_of_repetitions_doubles_and_begins_anew_after_an_acknowledgment() -> None:
     pair = LinkPair()
     loop, sent = asyncio.get_running_loop(), []
 
@@ -243,7 +243,7 @@ async def test_frames_that_have_not_left_the_port_are_not_repeated() -> None:
     assert await waiter == BenchAnswer(1)
 
 
-async def test_the_deadline_is_on_the_reply_not_on_the_acknowledgement() -> None:
+async def test_the_deadline_is_on_the_reply_not_on_the_acknowledgment() -> None:
     pair = LinkPair()
     pair.device.withhold.add(BenchQuestion)
     loop = asyncio.get_running_loop()
@@ -360,7 +360,7 @@ async def test_the_wrap_survives_a_bad_line(name: str) -> None:
     assert pair.device.received == [BenchQuestion(n) for n in range(30)]
 
 
-async def test_an_acknowledgement_of_what_was_never_sent_changes_nothing() -> None:
+async def test_an_acknowledgment_of_what_was_never_sent_changes_nothing() -> None:
     pair = LinkPair()
     pair.device.withhold.add(BenchQuestion)
     pair.device_port.fate = lambda _: FrameFate.DROP

@@ -202,7 +202,7 @@ async def test_an_actuation_asked_for_after_the_stop_is_sent_after_it() -> None:
     assert pair.device.executed == [1, 2]
 
 
-async def test_a_cancelled_request_that_still_waits_is_never_sent_and_disturbs_nobody() -> None:
+async def test_a_canceled_request_that_still_waits_is_never_sent_and_disturbs_nobody() -> None:
     pair = LinkPair()
     asked = pair.fill_window(lk.WINDOW)
     queued = [move(pair, 1), move(pair, 2), move(pair, 3)]
@@ -213,7 +213,7 @@ async def test_a_cancelled_request_that_still_waits_is_never_sent_and_disturbs_n
     assert pair.device.executed == [1, 3]
 
 
-async def test_a_cancelled_request_that_was_sent_disturbs_nobody() -> None:
+async def test_a_canceled_request_that_was_sent_disturbs_nobody() -> None:
     pair = LinkPair()
     first, second, third = pair.ask(1), pair.ask(2), pair.ask(3)
     second.cancel()
@@ -224,7 +224,7 @@ async def test_a_cancelled_request_that_was_sent_disturbs_nobody() -> None:
 
 async def test_what_waits_longer_than_its_deadline_was_certainly_not_sent() -> None:
     pair = LinkPair()
-    # Heartbeats pass, acknowledgements of our frames do not: the window stays full and the link alive.
+    # Heartbeats pass, acknowledgments of our frames do not: the window stays full and the link alive.
     pair.host_port.fate = lambda data: FrameFate.DROP if kind_of(data) == fr.REQUEST else FrameFate.DELIVER
     asked = [pair.ask(n, 60.0) for n in range(lk.WINDOW)]
     queued = pair.host.request(BenchMove(1), 0.1, actuation=True)

@@ -28,14 +28,14 @@ CASES: Final[list[IrregularityCase]] = [
     case
     for chapter in CHAPTERS.values()
     for case in import_module(f"tests.unit.test_rows_{chapter}").CASES
-    if RULING_SCRIPTS[case.behaviour].orders
+    if RULING_SCRIPTS[case.behavior].orders
 ]
 # Commands that bring a card to a player or decide who gets the first.
 DEALS: Final = ("dispense", "start_round", "give_stub", "arm_dice", "draw")
 
 
 # One case of each behavior of each game; the proof takes them all, in every phase.
-FEW: Final = list({(case.game, case.behaviour): case for case in CASES}.values())
+FEW: Final = list({(case.game, case.behavior): case for case in CASES}.values())
 
 
 def dealt_on(event: object, stood: bool, decided: list[Decision]) -> str | None:

@@ -75,7 +75,7 @@ def test_a_role_that_does_not_exist_is_refused_with_those_that_do(
         (lambda data: data.replace(b'"D1"', b'"\xff\xfe"', 1), "not a people file"),
         (lambda data: data.replace(b'"role": "dealer"', b'"role": "king"', 1), "people file"),
         (lambda data: data.replace(b'"role": "dealer"', b'"rank": 1, "role": "dealer"', 1), "rank"),
-        (lambda data: data.replace(b'"format": 1', b'"colour": 1, "format": 1', 1), "colour"),
+        (lambda data: data.replace(b'"format": 1', b'"color": 1, "format": 1', 1), "color"),
         (lambda data: data.replace(b'"what": "added"', b'"what": "eaten"', 1), "eaten"),
         (lambda data: data.replace(b'"id": "D1"', b'"id": "A1"', 1), "is in the file twice"),
         (lambda data: data[:-20], "not a people file"),

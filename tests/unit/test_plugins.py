@@ -1,4 +1,4 @@
-"""Optional parts: commands and ports whose package is not installed are absent, and say so plainly."""
+"""Optional parts: commands and ports whose package is not installed are absent, with a plain message."""
 
 from __future__ import annotations
 

@@ -111,22 +111,22 @@ def test_no_other_request_returns_the_device(procedure: str) -> None:
     assert floor.state.slots[SLOT].state != IN_SERVICE
 
 
-def acknowledgement(floor: IdealTable) -> Prompt:
+def acknowledgment(floor: IdealTable) -> Prompt:
     """Complete an irregularity's steps up to a person's acknowledgment."""
     for _ in range(20):
         (prompt,) = [prompt for prompt in floor.prompts() if prompt.hold is not None]
         if prompt.kind == "acknowledge":
             return prompt
         floor.answer_prompt(prompt.kind)
-    raise AssertionError("no acknowledgement was asked for")
+    raise AssertionError("no acknowledgment was asked for")
 
 
-def test_the_acknowledgement_of_an_irregularity_is_refused_and_its_question_stays() -> None:
+def test_the_acknowledgment_of_an_irregularity_is_refused_and_its_question_stays() -> None:
     floor = IdealTable("asia_poker").start("blue", "red")
     floor.step(ev.SlotChanged(SLOT, "fault"))
     floor.step(ev.IrregularityReported("shuffler_fault", FLOOR, slot=SLOT))
     diagnosed(floor)
-    prompt = acknowledgement(floor)
+    prompt = acknowledgment(floor)
     assert floor.state.slots[SLOT].state == CLEARED
     answer = ev.Answer(prompt.id, prompt.choices[0], FLOOR)
     assert STEP in next_step_of_refusal(floor.step(answer))

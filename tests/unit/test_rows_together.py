@@ -105,7 +105,7 @@ def test_a_round_that_is_void_is_not_voided_again() -> None:
     assert {hold.trigger for hold in floor.state.holds.values()} == {"wrong_card_count", "shoe_fault"}
 
 
-def test_what_a_player_was_asked_ends_with_the_round_and_its_acknowledgement_stays() -> None:
+def test_what_a_player_was_asked_ends_with_the_round_and_its_acknowledgment_stays() -> None:
     floor = table_at("asia_poker", "auto", mc.DEALING)
     floor.declare("player_card_exposed", seat=3)
     assert floor.prompt("choose").choices == ("play", "void")

@@ -147,7 +147,7 @@ def test_a_whole_table_is_taken() -> None:
          ("the progressive needs the setting envy_paid_to: who is paid envy: every other seat with a registered "
          "progressive bet (W10)")),
         ("dj_wild", without(PROGRESSIVE_687A, "settings", "stake_returned"),
-         ("the progressive needs the setting stake_returned: whether a winning progressive bet comes back beside its "
+         ("the progressive needs the setting stake_returned: whether a winning progressive bet comes back with its "
          "pay (W14)")),
         ("face_up_pai_gow", {"progressive_rate_bp": 100},
          "progressive_rate_bp: the rate cannot be chosen here (688a.12)"),

@@ -131,7 +131,7 @@ def discarded(game: str, raw: dict[str, Any]) -> Any:
 
 
 def counted_by_machine(game: str, raw: dict[str, Any]) -> Any:
-    """Six rounds with a shuffler that counts, whatever is filed about it."""
+    """Six rounds with a shuffler that counts, with any choice filed about it."""
     table = opened(game, raw)
     whole = table.edition.cards.count
     table.override = lambda each: (

@@ -186,7 +186,7 @@ def test_every_state_can_be_reached_from_the_first_and_only_decks_and_hits_end(n
     assert ends == {"deck": {"removed"}, "hit": {"documented", "withdrawn"}}.get(name, set())
 
 
-def test_no_machine_jumps_by_itself_or_swallows_a_misspelt_trigger() -> None:
+def test_no_machine_jumps_by_itself_or_swallows_a_misspelled_trigger() -> None:
     for machine, states, _ in mc.MACHINES.values():
         assert not [name for name in machine.events if name.startswith("to_")]
         with pytest.raises(KeyError):

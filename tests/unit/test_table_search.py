@@ -110,7 +110,7 @@ def test_the_tables_have_every_game_every_way_of_dealing_and_every_kind_of_shuff
 # --- the search can fail ----------------------------------------------------------------------------------------------
 
 AT_ONCE: Final = ("old decks are opened", "a sort is a shuffle", "a void round keeps its wagers",
-                  "a hold ends without its acknowledgement", "any latch counts",
+                  "a hold ends without its acknowledgment", "any latch counts",
                   "a sensor that contradicts itself is accepted", "a held deck is never released",
                   "a step that remembers")  # fmt: skip
 

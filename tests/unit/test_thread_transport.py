@@ -134,7 +134,7 @@ async def test_nothing_is_delivered_after_closing() -> None:
     assert recorded.received == []
 
 
-async def test_an_open_that_is_cancelled_closes_what_it_opened() -> None:
+async def test_an_open_that_is_canceled_closes_what_it_opened() -> None:
     port = Port()
     begun, go_on = asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()

@@ -168,7 +168,7 @@ async def _talk(end: BareUsbDevice) -> None:
         await asyncio.sleep(0.001)
 
 
-async def test_a_cancelled_open_gives_the_device_back() -> None:
+async def test_a_canceled_open_gives_the_device_back() -> None:
     async with usb_server() as server:
         end = BareUsbDevice(server)
         real = end.device.attach
@@ -187,7 +187,7 @@ async def test_a_cancelled_open_gives_the_device_back() -> None:
         await end.until_released()
 
 
-async def test_an_open_waits_for_a_cancelled_one_however_slow_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_open_waits_for_a_canceled_one_however_slow_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """An open imports the device more than once: between two imports it is free, though the open is not over."""
     real, reached, ends = transport_module._drain, threading.Event(), threading.Event()
 
@@ -217,7 +217,7 @@ async def test_an_open_waits_for_a_cancelled_one_however_slow_it_is(monkeypatch:
         await end.until_released()
 
 
-async def test_an_open_that_was_cancelled_before_it_began_touches_no_device() -> None:
+async def test_an_open_that_was_canceled_before_it_began_touches_no_device() -> None:
     async with usb_server() as server:
         end = BareUsbDevice(server)
         attached: list[bool] = []

@@ -57,7 +57,7 @@ def test_settlement_refuses_an_amount_above_the_maximum() -> None:
 
 
 def test_amounts_that_follow_from_the_ante_have_no_limits_of_their_own() -> None:
-    """A Raise is twice the Ante: a minimum that the Ante obeys never refuses it, whatever is stated for the Raise."""
+    """A Raise is twice the Ante: a minimum that the Ante obeys never refuses it, with any limit of the Raise."""
     at = terms("dj_wild", least_wagers_cents={"ante": 500, "raise": 5000, "blind": 700}).submission
     assert wager_objection(at, "raise", 1000) is None
     assert wager_objection(at, "blind", 600) == "blind = 600 cents is below the table minimum of 700 (687a.7(d)(1))"

@@ -1,7 +1,7 @@
 """Reads the content of records that an earlier version wrote under former names. Python's standard library only.
 
-`former_names.toml` is a copy of the box's own table, which says how it is read; `python -m tools.former_names` writes
-both.
+`former_names.toml` is a copy of the box's own table, which explains how it is read; `python -m tools.former_names`
+writes both.
 """
 
 from __future__ import annotations

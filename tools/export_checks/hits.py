@@ -93,7 +93,7 @@ class HitCheck:
     def claim(self, d: Json, award: Json, asked: AnsweredPrompt | None) -> None:
         """Check a claim: the dealer named the hand for this seat."""
         need(asked is not None and (asked.kind, asked.seat, asked.choice) == ("progressive", d["seat"], d["hand"]),
-             f"{d['hand']} is claimed for seat {d['seat']}, and the dealer did not say so")  # fmt: skip
+             f"{d['hand']} is claimed for seat {d['seat']}, and the dealer did not name it")  # fmt: skip
         assert asked is not None
         need(self.of_seat(d["round"], d["seat"]) is None, f"seat {d['seat']} has two claims at once")
         hit = ClaimedHit(d, award, person(asked.who))

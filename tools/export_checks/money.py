@@ -152,7 +152,7 @@ class MoneyCheck:
             need(named and len(claims) == 1, f"the bet of seat {seat} is won, and no hand is claimed for it")
         else:
             no_win = named and asked is not None and asked.choice == "no_win"
-            need(no_win or seat in self.gone, f"the bet of seat {seat} is lost, and no answer says so")
+            need(no_win or seat in self.gone, f"the bet of seat {seat} is lost, and no answer states it")
         bet.state = d["outcome"]
 
     # --- hits and other entries -------------------------------------------------------------------------------------

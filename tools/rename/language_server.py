@@ -1,4 +1,4 @@
-"""Asks a Python language server (basedpyright) where a name is used. It knows types, so attributes are told apart."""
+"""Asks a Python language server (basedpyright) where a name is used. It knows types, so it distinguishes attributes."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ CHAPTER: Final = Chapter("FB", "The flat button", "docs/devices/button.md", need
 
 # Levels that stay as they are for so long (s) are steady: twice what the page allows.
 STEADY_S: Final = 0.8
-# How long nothing must be told while nobody touches the button (s).
+# How long nothing may be reported while nobody touches the button (s).
 UNTOUCHED_S: Final = 2.0
 
 PUSH: Final = ManualStep(
@@ -73,7 +73,7 @@ def _meant(sensors: m.Sensors) -> tuple[int | None, m.Reason]:
 async def moved(
     bench: ConformanceBench, visit: CheckSession, step: ManualStep, place: int | None, reason: m.Reason
 ) -> list[m.Moved]:
-    """Have the button moved; return everything that was told until it lies as it should, and a while longer."""
+    """Have the button moved; return everything that was reported until it lies as it should, and a while longer."""
     since = len(visit.events)
     await bench.perform(step)
     await visit.wait_until(

@@ -97,7 +97,7 @@ async def _is_at_rest(bench: ConformanceBench, visit: CheckSession, status: m.St
 async def actions_after(
     bench: ConformanceBench, visit: CheckSession, step: ManualStep, expected: int = 1
 ) -> list[m.KeypadAction]:
-    """Have the operator do a step; return the reported actions: at least `wanted`."""
+    """Have the operator do a step; return the reported actions: at least `expected`."""
     await status_of(visit)  # what a session is reported again has come before this answer
     since = len(visit.events)
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from devices.conformance.session import CheckSession
 
 CHAPTER: Final = Chapter("MS", "The meter sign", "docs/devices/meter_sign.md", needs=("HS-04",))
-# After this long without a Show a sign that was told no limit is stale (ms).
+# After this long without a Show a sign that was sent no limit is stale (ms).
 FIRST_LIMIT_MS: Final = 5000
 # A limit that no check outlives (ms).
 LONG_LIMIT_MS: Final = 600_000

@@ -213,7 +213,7 @@ async def not_held_over(bench: ConformanceBench) -> None:
 
 
 @CHAPTER.requirement(13, _RECEIVING)
-async def lone_acknowledgement(bench: ConformanceBench) -> None:
+async def lone_acknowledgment(bench: ConformanceBench) -> None:
     """A request whose reply must wait is acknowledged by a separate ACK after 10 ms."""
     raw = await bench.raw_session()
     await raw.host.listen(LINE_ALLOWANCE_S)  # its own events are acknowledged first
@@ -222,7 +222,7 @@ async def lone_acknowledgement(bench: ConformanceBench) -> None:
         raw.request(GetReport())
     await raw.host.listen(QUIET_S)
     lone: list[bool] = []
-    for _ in range(_LONE):  # no place is left in its window, so no reply carries these acknowledgements
+    for _ in range(_LONE):  # no place is left in its window, so no reply carries these acknowledgments
         lone += [await _acknowledged(raw, raw.request(GetReport()))]
     # A copy of its first reply, which is repeated after 60 ms at the soonest, may carry one of them, but not two.
     expect(
@@ -233,7 +233,7 @@ async def lone_acknowledgement(bench: ConformanceBench) -> None:
 
 
 async def _acknowledged(raw: RawSession, seq: int) -> bool:
-    """Tell whether an ACK of its own acknowledges a request in time."""
+    """Return whether an ACK of its own acknowledges a request in time."""
 
     def alone(received: ReceivedFrame) -> bool:
         return received.frame.type == fr.ACK and received.frame.ack == seq + 1

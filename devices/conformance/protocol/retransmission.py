@@ -83,7 +83,7 @@ async def enough(bench: ConformanceBench) -> None:
     await raw.host.listen(LINE_ALLOWANCE_S)
     place = len(raw.authentic)
     await raw.host.listen(MAX_RTO_S)
-    expect(not raw.sequenced(place), "no copy after the acknowledgement", frames_text(raw.sequenced(place)))
+    expect(not raw.sequenced(place), "no copy after the acknowledgment", frames_text(raw.sequenced(place)))
 
 
 @CHAPTER.requirement(5, "Receiving a sealed frame", needs=("RT-01",))

@@ -28,7 +28,7 @@ class NoiseSource:
         """Repair: a new source."""
         self.alive = True
         self._stuck: int | None = None
-        self._favoured = 0
+        self._favored = 0
         self._share = 0.0
 
     def read(self, samples: int) -> bytes:
@@ -40,7 +40,7 @@ class NoiseSource:
         noise = self._entropy(samples)
         if not self._share:
             return noise
-        return bytes(self._favoured if self._rng.random() < self._share else sample for sample in noise)
+        return bytes(self._favored if self._rng.random() < self._share else sample for sample in noise)
 
     def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the noise source."""
@@ -48,7 +48,7 @@ class NoiseSource:
             case "noise_stuck":
                 self._stuck = _byte(fault)
             case "noise_biased":
-                self._favoured, self._share = _byte(fault), min(1.0, fault.number("percent") / 100)
+                self._favored, self._share = _byte(fault), min(1.0, fault.number("percent") / 100)
             case "noise_dead":
                 self.alive = False
             case name:

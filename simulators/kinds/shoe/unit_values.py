@@ -13,7 +13,7 @@ import msgspec
 
 from devices.shoe.messages import MAX_STACK, Reason
 
-# How many ids of forgotten units are told apart from ids that dealt nothing: as many as a device remembers commands.
+# How many ids of forgotten units are distinguished from ids that dealt nothing: as many as a device remembers commands.
 REMEMBERED_IDS: Final = 16
 
 

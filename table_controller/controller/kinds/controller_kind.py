@@ -32,7 +32,7 @@ def _not_used(_rules: Edition, _submission: Submission) -> bool:
 
 @dataclass(frozen=True)
 class ServiceOrder:
-    """An order of a technician: a method of the driver, and the types of its arguments besides the command id."""
+    """An order of a technician: a method of the driver, and the types of its arguments without the command id."""
 
     method: Callable[..., Awaitable[object]]
     arguments: Mapping[str, type]
@@ -79,7 +79,7 @@ class ControllerKind(Generic[D]):
     # A permissive act of the core -> the command of the driver.
     commands: Mapping[str, Callable[[D, Command], Awaitable[object]]] = field(default_factory=dict)
     make_safe: MakeSafe[D] | None = None
-    permits: tuple[Actuation, ...] = ()  # that people see, besides COMMON_PERMITS
+    permits: tuple[Actuation, ...] = ()  # that people see, in addition to COMMON_PERMITS
     questions: tuple[Callable[..., Awaitable[object]], ...] = ()  # methods of the driver that change nothing
     orders: tuple[ServiceOrder, ...] = ()
     # Why an inventory bars the begin or end of test mode; empty: it does not. None: it moves no cards, so it can be

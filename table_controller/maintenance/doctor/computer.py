@@ -37,7 +37,7 @@ _NEEDED: Final = ("dealer", "floorperson", "technician")
 
 
 def judge_clock(kernel: KernelClock | None, *, was_synchronized: bool, now_s: float) -> CheckResult:
-    """Return whether the clock is synchronized. `heard`: systemd-timesyncd had contact with a server since the boot."""
+    """Return whether the clock is synchronized. `was_synchronized`: systemd-timesyncd reached a server since boot."""
     if now_s < _SENSIBLE:
         return CheckResult("clock", FAIL, f"shows {time.strftime('%Y-%m-%d', time.gmtime(now_s))}: it was never set",
                     "use a time server: timedatectl set-ntp true, or install chrony")  # fmt: skip

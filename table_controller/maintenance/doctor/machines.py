@@ -128,7 +128,7 @@ def probes_of_box(status: dict[str, Any]) -> list[SlotProbe]:
 def probe_on_bench(config: TableConfig, unusable: set[str]) -> list[SlotProbe]:
     """Connect to every device whose key is not enrolled, ask it some questions, and disconnect. Moves nothing.
 
-    `dead`: slots whose port cannot be used.
+    `unusable`: slots whose port cannot be used.
     """
     slots = [slot for slot in config.slots if not slot.key.enrolled and slot.name not in unusable]
     return asyncio.run(_ask_all(slots, config))

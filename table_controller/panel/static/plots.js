@@ -63,7 +63,7 @@ function seconds(value) {
   return value < 600 ? `${value} s` : `${Math.round(value / 60)} min`;
 }
 
-// Time to clear: a bar for each fault, with marks at acknowledgement and clearing.
+// Time to clear: a bar for each fault, with marks at acknowledgment and clearing.
 export function waits(faults) {
   if (!faults.length) return null;
   const label = 250;

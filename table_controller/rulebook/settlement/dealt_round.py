@@ -1,4 +1,4 @@
-"""A round to be settled: seats, cards, wagers, decisions; what the rules say of each wager, and its result in cents."""
+"""A round to be settled: seats, cards, wagers, decisions; the verdict on each wager, and its result in cents."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class DealtRound(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WagerVerdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the rules say of one wager or one envy bonus, without amounts."""
+    """What the rules decide about one wager or one envy bonus, without amounts."""
 
     seat: int
     wager: str

@@ -45,5 +45,5 @@ def _is_known(played: DealtRound, seat: Seat, what: Known) -> bool:
         "setting": seat.setting is not None,
         "dealer": bool(played.dealer),
         "replacement": played.replacement is not None,
-        "qualifying": False,  # asked for only where the amounts do not tell it
+        "qualifying": False,  # asked for only where the amounts do not show it
     }[what]

@@ -40,16 +40,16 @@ def settle(terms: SettlementTerms, played: DealtRound) -> tuple[WagerResult, ...
 
 
 def settle_seat(terms: SettlementTerms, played: DealtRound, seat: Seat) -> tuple[WagerVerdict, ...]:
-    """Return what the rules say of the wagers of a seat that are decided by what is known now, in the text's order.
+    """Return the verdicts on the wagers of a seat that what is known now decides, in the order of the text.
 
-    BadHand if what is known is not possible. `missing` tells what keeps the other wagers from being decided.
+    BadHand if what is known is not possible. `missing` lists what keeps the other wagers from being decided.
     """
     check(terms, played, partial=True)
     return tuple(_seat(terms, played, seat))
 
 
 def envy_due(terms: SettlementTerms, played: DealtRound) -> tuple[WagerVerdict, ...]:
-    """Return the envy bonuses that are certain by what is known now; `missing_for_envy` tells what may add to them."""
+    """Return the envy bonuses that are certain by what is known now; `missing_for_envy` lists what may add to them."""
     check(terms, played, partial=True)
     playing = [seat for seat in settlement_order(terms, played) if seat.fate in ("plays", "gave_up")]
     return tuple(game_rules(terms.edition.game).envy(terms, played, playing))
@@ -59,7 +59,7 @@ def settle_void(terms: SettlementTerms, played: DealtRound, ruling: Ruling) -> t
     """Return every wager of a void round, also progressive bets in the tray, except those still settled."""
     settles = "settle_optional_wagers" in ruling.outcomes
     alone = game_rules(terms.edition.game).settled_in_void_round
-    assert alone or not settles, f"{terms.edition.game} does not say what is settled in a void round"
+    assert alone or not settles, f"{terms.edition.game} does not define what is settled in a void round"
     check(terms, played, void=True, settles=settles)
     verdicts = []
     for seat in settlement_order(terms, played):

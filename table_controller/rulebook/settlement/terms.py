@@ -1,4 +1,4 @@
-"""The terms of settlement: edition, Rules Submission, selected paytables, and what a line says of a wager."""
+"""The terms of settlement: edition, Rules Submission, selected paytables, and the meaning of a line for a wager."""
 
 from __future__ import annotations
 

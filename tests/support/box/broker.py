@@ -25,7 +25,7 @@ LIMIT: Final = 40.0
 
 
 class Mosquitto:
-    """One broker; after a restart it has the same port and, with `persistence`, the same memory."""
+    """One broker; after a restart it has the same port and, with "persistence true" in `lines`, the same memory."""
 
     def __init__(self, folder: Path, *lines: str, listener: tuple[str, ...] = (), anonymous: bool = True) -> None:
         self.port = free_port()
@@ -86,7 +86,7 @@ class ReceivedMessage(NamedTuple):
 class MqttListener:
     """mosquitto_sub, writing the messages that it receives into a file.
 
-    With `qos` 1 it acknowledges each message. When the broker is killed, the first acknowledgement fails, and
+    With `qos` 1 it acknowledges each message. When the broker is killed, the first acknowledgment fails, and
     mosquitto_sub drops everything that it has received and not read yet. With 0 it reads all of it.
     """
 

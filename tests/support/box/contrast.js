@@ -3,9 +3,9 @@
 () => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   canvas.canvas.width = canvas.canvas.height = 1;
-  const parse = (colour, more = 1) => {
+  const parse = (color, more = 1) => {
     canvas.clearRect(0, 0, 1, 1);
-    canvas.fillStyle = "#000"; canvas.fillStyle = colour;
+    canvas.fillStyle = "#000"; canvas.fillStyle = color;
     canvas.fillRect(0, 0, 1, 1);
     const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
     return [r, g, b, (a / 255) * more];

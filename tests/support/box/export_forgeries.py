@@ -31,7 +31,7 @@ class ForgedExport:
         return deepcopy(self)
 
     def write(self, folder: Path, *, rechain: bool) -> Path:
-        """Write the export; `anew`: recompute numbers, bodies, heads and manifest, as an attacker on the box can."""
+        """Write the export; `rechain`: recompute numbers, bodies, heads and manifest, as an attacker on the box can."""
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         if rechain:

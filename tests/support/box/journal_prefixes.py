@@ -137,7 +137,7 @@ def restart(floor: IdealTable, boot: int, rng: Random) -> None:
             floor.step(ev.CommandEnded(id_, outcome))  # type: ignore[arg-type]
         floor.step(ev.SlotChanged(slot, "verify"))
         if floor.state.slots[slot].kind == "shoe":
-            floor.step(ev.StackTaken(slot))  # its report says that the slot is empty
+            floor.step(ev.StackTaken(slot))  # its report shows that the slot is empty
     for event in signs_report(floor.table):
         floor.step(event)
 

@@ -43,7 +43,7 @@ MISHAPS: Final = ("wrong_card_count", "player_card_exposed", "other", "cards_rev
 
 
 class MoneyAdversary(RecordedTable):
-    """One table; `go` plays rounds at it."""
+    """One table; `play_rounds` plays rounds at it."""
 
     def __init__(self, folder: Path, table: str, seed: int) -> None:
         self.rng = Random(f"{table} {seed}")

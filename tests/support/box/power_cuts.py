@@ -84,7 +84,7 @@ def shown(records: list[Record]) -> ShownBeforeCut:
 class PowerCutTable(CasinoTable):
     """A table whose players win, and which is looked at when its box shows itself again after a cut.
 
-    `before` is what was on disk then. At that moment nobody can have answered anything: whatever is missing was lost.
+    `before` is what was on disk then. At that moment nobody can have answered anything: all that is missing was lost.
     """
 
     def __init__(self, *where: Any, seed: int, **more: Any) -> None:

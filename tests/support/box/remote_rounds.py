@@ -1,4 +1,4 @@
-"""Rounds at a table whose box is another process: people resume play, whatever a killed box left open."""
+"""Rounds at a table whose box is another process: people resume play after any state that a killed box left."""
 
 from __future__ import annotations
 

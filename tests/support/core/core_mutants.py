@@ -259,7 +259,7 @@ CORE_MUTANTS: Final[dict[str, CoreMutant]] = {
         BETS, SearchTrouble(bets=True, slow=("bet_sensor.1",)), _first(_undecided_latched)
     ),
     # Irregularities.
-    "a hold ends without its acknowledgement": CoreMutant(ASIA, SearchTrouble(links=_SHUFFLER), _first(_hold_lost)),
+    "a hold ends without its acknowledgment": CoreMutant(ASIA, SearchTrouble(links=_SHUFFLER), _first(_hold_lost)),
     "a void round keeps its wagers": CoreMutant(
         ASIA, SearchTrouble(declared=("wrong_card_count",)), _put(irregularities, "_void", _void_only)
     ),
@@ -282,7 +282,7 @@ CORE_MUTANTS: Final[dict[str, CoreMutant]] = {
     "a command that failed is still waited for": CoreMutant(
         BETS, SearchTrouble(ends=("rng.1",)), _put(service, "_undo", _nothing)
     ),
-    "a cleared fault needs no acknowledgement": CoreMutant(
+    "a cleared fault needs no acknowledgment": CoreMutant(
         ASIA, SearchTrouble(links=("shaker.1",)), _machine("SERVICE", mc.MACHINES["service"][1], _SELF_CLEARING)
     ),
     # Decks and machines.

@@ -310,7 +310,7 @@ class IrregularityCase(NamedTuple):
     how: str
     kinds: tuple[str, ...]
     phases: tuple[str, ...]
-    behaviour: str
+    behavior: str
     evidence: tuple[str, ...]
     cites: tuple[str, ...]
 
@@ -332,19 +332,19 @@ class CaseCell(NamedTuple):
 def parse(game: str, text: str) -> list[IrregularityCase]:
     """Parse headings `= SCRIPT evidence : clauses`, each followed by lines `trigger how | kinds | phases`."""
     cases: list[IrregularityCase] = []
-    behaviour = ""
+    behavior = ""
     evidence: tuple[str, ...] = ()
     cites: tuple[str, ...] = ()
     for line in text.strip().splitlines():
         if line.startswith("="):
             then, _, cited = line.removeprefix("=").partition(":")
-            behaviour, *seen = then.split()
-            script = RULING_SCRIPTS[behaviour]
+            behavior, *seen = then.split()
+            script = RULING_SCRIPTS[behavior]
             evidence = tuple(seen) or tuple(script.evidence.split())
             cites = (script.cites,) if script.cites else tuple(cited.split())
         else:
             (trigger, how), kinds, phases = (part.split() for part in line.split("|"))
-            cases.append(IrregularityCase(game, trigger, how, tuple(kinds), tuple(phases), behaviour, evidence, cites))
+            cases.append(IrregularityCase(game, trigger, how, tuple(kinds), tuple(phases), behavior, evidence, cites))
     return cases
 
 
@@ -352,7 +352,7 @@ def cells(case: IrregularityCase) -> Iterator[CaseCell]:
     """Every table, phase and choice of a case."""
     for kind in case.kinds:
         for phase in case.phases:
-            for choice in RULING_SCRIPTS[case.behaviour].branches or ("",):
+            for choice in RULING_SCRIPTS[case.behavior].branches or ("",):
                 yield CaseCell(case, kind, phase, choice)
 
 
@@ -361,7 +361,7 @@ def check(cell: CaseCell, *, whole: bool = True) -> None:
 
     `whole`: also try to ignore it at every step, and play on afterwards.
     """
-    case, script = cell.case, RULING_SCRIPTS[cell.case.behaviour]
+    case, script = cell.case, RULING_SCRIPTS[cell.case.behavior]
     floor = table_at(case.game, cell.kind, cell.phase)
     before = {deck.name: deck.state for deck in floor.state.decks.values()}
     under_way = floor.table.context.is_round_under_way
@@ -370,7 +370,7 @@ def check(cell: CaseCell, *, whole: bool = True) -> None:
     matching = [one for one in every if one.trigger == case.trigger]
     if not script.orders:
         assert every == []
-        assert bool(decisions_of(RequestRefused, decided)) is (case.behaviour == "REFUSED"), decided
+        assert bool(decisions_of(RequestRefused, decided)) is (case.behavior == "REFUSED"), decided
         return
     assert len(matching) == 1, f"{case.trigger} was not found: {decided}"
     hold = floor.state.holds[matching[0].hold]

@@ -31,7 +31,7 @@ ROUND: Final = 1  # of the table, once its first round is open
 
 
 class SeatMoment(msgspec.Struct, frozen=True, cache_hash=True):
-    """A moment of the box, by its number (`Host`), and its decision for the seat."""
+    """A moment of the box, by its number (`LatchHost`), and its decision for the seat."""
 
     moment: int = 0
     asked: bool = False

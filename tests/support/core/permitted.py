@@ -55,7 +55,7 @@ class RequestedAct(NamedTuple):
 
 
 def _ended(floor: IdealTable) -> IdealTable:
-    """Every command was carried out, and no device has said anything else."""
+    """Every command was carried out, and no device has reported anything else."""
     floor.state.commands.clear()
     return floor
 
@@ -389,7 +389,7 @@ def _share_of_meter(asked: RequestedAct) -> None:
 
 
 def _unsettled(asked: RequestedAct) -> None:
-    """Nobody has said what the progressive bet of seat 1 became."""
+    """Nobody has decided what the progressive bet of seat 1 became."""
     asked.floor.state.money.bets[1] = Bet(1, DOLLAR, DOLLAR, 0)
 
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 
 class RulingScript(NamedTuple):
-    """One script. `stops`: the current round waits until the ruling is done; False: the round goes on."""
+    """One script. `stops_round`: the current round waits until the ruling is done; False: the round goes on."""
 
     orders: str
     at_once: str
@@ -182,7 +182,7 @@ RULING_SCRIPTS: Final[dict[str, RulingScript]] = {
         "",
         _choose("play/void", {"play": _DEALER, "void": _steps("wagers of seat 3 go back", _BACK, _DEALER)}, "dealer"),
     ),
-    # The player has seen all cards: no rule says who may void the hand then.
+    # The player has seen all cards: no rule names who may void the hand then.
     "PLAYER_LATE": RulingScript(
         "ask_floorperson",
         "",

@@ -60,7 +60,7 @@ _RNG: Final[dict[str, DeviceFact]] = {"rng.1": "rng"}
 
 
 class TableKind(NamedTuple):
-    """One way to equip a table; what is not said is as in `SLOTS` and `CHOICES` (an automated shoe and two decks)."""
+    """One way to equip a table; what is not given is as in `SLOTS` and `CHOICES` (an automated shoe and two decks)."""
 
     slots: dict[str, DeviceFact]
     choices: dict[str, Any]
@@ -103,7 +103,7 @@ def _by_number(more: dict[str, DeviceFact]) -> dict[str, TableKind]:
     }
 
 
-# The kinds of single games, beside or in place of those that every game has.
+# The kinds of single games, in addition to or in place of those that every game has.
 _OWN: Final[dict[str, dict[str, TableKind]]] = {
     "asia_poker": {
         **_by_number({}),
@@ -142,7 +142,7 @@ KINDS: Final[dict[str, dict[str, TableKind]]] = {game: _of_game(game) for game i
 
 @contextmanager
 def _by_the_book() -> Iterator[None]:
-    """Whatever changed rules are in force, a table is brought where it is wanted by those that are committed."""
+    """Under any changed rules that are in force, a table is brought to its state by those that are committed."""
     editions, permits = dict(ideal_table.EDITIONS), list(ideal_table.PERMITS)
     ideal_table.EDITIONS.clear()
     ideal_table.PERMITS.clear()
@@ -246,7 +246,7 @@ def _to_hit(floor: IdealTable) -> None:
 
 
 def _to_fifth(floor: IdealTable, *, preshuffled: bool) -> None:
-    """Four rounds were dealt whose stub nobody counted; the fifth is dealt from a sealed deck, if that is wanted."""
+    """Four rounds were dealt whose stub nobody counted; the fifth is dealt from a sealed deck on request."""
     for _ in range(4):
         floor.round()
     if preshuffled:

@@ -63,7 +63,7 @@ def each_progressive(*by_method: str) -> pytest.MarkDecorator:
 
 def make_table(game: str, dealing: str = "automated_shoe", start: str = "shaker", *, machine: bool = True,
           two_decks: bool = False, counting_shoe: bool = True, **choices: Any) -> IdealTable:  # fmt: skip
-    """A table with what these choices need and no more, its devices not yet heard of."""
+    """A table with what these choices need and no more, its devices have not reported yet."""
     slots: dict[str, DeviceFact] = {"shuffler.1": "shuffler"} if machine else {}
     if dealing == "automated_shoe" or (dealing == "manual_shoe" and counting_shoe):
         slots["shoe.1"] = "shoe"

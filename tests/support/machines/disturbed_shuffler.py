@@ -1,6 +1,6 @@
 """A shuffler with disturbances: random faults, hands and hosts, and checks against the truth.
 
-`soak` plays machines with cycles, `store_soak` a continuous one.
+`shuffler_soak` plays machines with cycles, `continuous_soak` a continuous one.
 """
 
 from __future__ import annotations

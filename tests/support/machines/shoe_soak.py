@@ -64,7 +64,7 @@ class ShoeSoak(DisturbedMachine):
         await self._recover()
 
     async def _stack(self, cards: int) -> None:
-        """Order a stack and compare what is said of it with what came out."""
+        """Order a stack and compare what is reported of it with what came out."""
         b, first_event = self.b, len(self.b.events)
         before, pairs = self._laid, self._doubles
         await self._step(lambda command: b.driver.dispense(command, cards), 1.5)

@@ -54,7 +54,7 @@ class StartDeviceSoak:
         self.random = random
         self.figures: Counter[str] = Counter()
         self.ids: list[int] = []
-        self._broken: list[AssertionError] = []  # what was found in a callback, where nobody would hear of it
+        self._broken: list[AssertionError] = []  # what was found in a callback, where nobody would notice it
         emit = b.machine.board.emit
 
         def watched(event: Any, **how: Any) -> None:

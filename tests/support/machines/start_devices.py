@@ -63,7 +63,7 @@ async def reported(b: AnyBench) -> Reported:
 
 
 async def expect_false_report(b: AnyBench) -> None:
-    """Fail unless what was just said ended the session with a coded error, and nobody takes it back by reconnecting."""
+    """Fail unless what was just sent ended the session with a coded error, and nobody takes it back by reconnecting."""
     if not isinstance(b.slot.cause, ProtocolError):
         await b.until(lambda _: isinstance(b.slot.cause, ProtocolError))
     assert b.slot.cause is not None

@@ -72,7 +72,7 @@ class MoneyMonitor(msgspec.Struct):
             assert ours == due, f"the accounts hold {ours}, and {due} is owed"
 
     def _owe(self, decisions: list[de.Decision]) -> None:
-        """Tell the second bookkeeping what came, what was claimed, what fell and what was paid; no amounts of hits."""
+        """Enter in the second bookkeeping what came, was claimed, fell and was paid; no amounts of hits."""
         owed = self.owed
         if owed is None:
             return

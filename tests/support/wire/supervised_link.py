@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SupervisedLink:
-    """One supervisor and the world around it. `troubles` holds what the next attempts to open raise; None opens."""
+    """One supervisor and the world around it. `open_errors` holds what the next attempts to open raise; None opens."""
 
     def __init__(self, *, seed: int = 1, **machine: Any) -> None:
         self.notifications: list[DeviceHello | PitboxError] = []
@@ -27,7 +27,7 @@ class SupervisedLink:
         self.tries: list[float] = []
         self.opened: list[Port] = []
         self.open_errors: list[PitboxError | None] = []
-        self.open_error: PitboxError | None = None  # for every attempt once `troubles` is used up
+        self.open_error: PitboxError | None = None  # for every attempt once `open_errors` is used up
         self.open_time_s = 0.0
         self.mute = False  # ports open, nobody answers
         self.machine: HandshakeMachine | None = None

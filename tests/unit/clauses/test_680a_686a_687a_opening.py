@@ -169,8 +169,8 @@ def test_the_second_deck_has_another_color_and_the_dealer_confirms_it(game: str)
     assert floor.table.snapshot() == before
     floor.step(ev.DeckReceived("red", DEALER))
     prompt = floor.prompt("opening/composition")
-    colours = {"over_under": {"686a.3(b)(1)", "686a.3(b)(2)"}}.get(game, {clause})
-    assert colours <= set(prompt.clauses)
+    colors = {"over_under": {"686a.3(b)(1)", "686a.3(b)(2)"}}.get(game, {clause})
+    assert colors <= set(prompt.clauses)
     assert floor.state.book.total("red") == floor.state.book.total("blue"), "both are of the same size"
     floor.answer_prompt("opening/composition", "not_whole")
     assert floor.deck("red").state == mc.REMOVED

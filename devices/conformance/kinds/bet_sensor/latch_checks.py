@@ -184,7 +184,7 @@ async def tested(bench: ConformanceBench, visit: CheckSession) -> None:
     reported, settled = await run_self_test(bench, visit, m)
     expect_test_result(m, settled, passed=not reported.bad_parts)
     health = await visit.ask(m.GetHealth(), m.Health)
-    expect(health.tested is not bool(reported.bad_parts), "health to tell whether it passed", health)
+    expect(health.tested is not bool(reported.bad_parts), "health that agrees with the result of the test", health)
 
 
 @CHAPTER.requirement(14, "States", needs=("BS-04",))

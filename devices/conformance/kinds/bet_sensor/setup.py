@@ -70,7 +70,7 @@ async def expect_lock_refused(visit: CheckSession, number: int, lock_id: int, re
 async def change_spot(
     bench: ConformanceBench, visit: CheckSession, step: ManualStep, content: m.SpotContent
 ) -> list[m.Changed]:
-    """Have something done on the spot; return every change that was told until it lies there as it should.
+    """Have something done on the spot; return every reported change until it lies there as it should.
 
     A person's chip may touch the edge before it lies; the last change is the one that counts.
     """

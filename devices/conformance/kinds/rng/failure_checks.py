@@ -40,7 +40,7 @@ BIASED: Final = ManualStep("feed the noise input with samples of which every thi
 DEAD: Final = ManualStep("unplug the noise source", ("noise_dead",))
 HALF_DARK: Final = ManualStep("unplug the two right-hand segments of the display (b and c)",
                         ("segment_dead:segment=b", "segment_dead:segment=c"))  # fmt: skip
-# A window of 512 samples begins with the favoured one, and fails, once in three; a self-test has two of them. So many
+# A window of 512 samples begins with the favored one, and fails, once in three; a self-test has two of them. So many
 # self-tests pass once in ten million runs: (2/3)^40.
 TRIES: Final = 20
 LETTERS: Final = "abcdefg"

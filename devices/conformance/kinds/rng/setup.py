@@ -53,7 +53,7 @@ async def clear_display(bench: ConformanceBench, visit: CheckSession) -> None:
 
 
 async def expect_draw_fails(bench: ConformanceBench, visit: CheckSession, reason: m.Reason) -> m.HealthFailed:
-    """A draw ends without a number for this reason, which is told and kept: FAILED, and the display blank."""
+    """A draw ends without a number for this reason, which is reported and kept: FAILED, and the display blank."""
     before = await status_of(visit)
     command = await begin_command(visit, m.Draw(bench.next_id()))
     expect_settled(await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.FAILED, reason)

@@ -54,7 +54,7 @@ async def arm_roll(bench: ConformanceBench, visit: CheckSession) -> int:
 
 
 async def shake(bench: ConformanceBench, visit: CheckSession, times: int) -> None:
-    """Have it shaken, and wait until so many shakes are counted. The status says it: Shaken may be left out."""
+    """Have it shaken, and wait until so many shakes are counted. The status has the count: Shaken may be left out."""
     loop = asyncio.get_running_loop()
     late = loop.time() + bench.operator.effect_timeout_s
     await bench.request_now(ManualStep(f"shake the shaker {times} times, with its lid on", (f"shake:times={times}",)))

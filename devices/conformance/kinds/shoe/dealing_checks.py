@@ -224,7 +224,7 @@ class DealtBlock(msgspec.Struct):
 
 
 class StubBroughtOut(msgspec.Struct):
-    """A stub that was brought out, and what an empty shoe then says."""
+    """A stub that was brought out, and what an empty shoe then reports."""
 
     deal: DealtBlock
     command: int

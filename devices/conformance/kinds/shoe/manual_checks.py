@@ -38,7 +38,7 @@ async def _at_once(visit: CheckSession, message: m.Load | m.StartRound | m.Count
 
 
 async def _drawn(bench: ConformanceBench, visit: CheckSession, step: ManualStep, cards: int) -> list[m.Drawn]:
-    """Have cards drawn, and return what was told of them."""
+    """Have cards drawn, and return what was reported of them."""
     since = len(visit.events)
     await bench.perform(step)
     await visit.wait_until(

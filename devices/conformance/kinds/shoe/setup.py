@@ -59,7 +59,7 @@ async def status_of(visit: CheckSession) -> m.Status:
 
 
 def is_manual(visit: CheckSession) -> bool:
-    """Tell whether hands draw its cards."""
+    """Return whether hands draw its cards."""
     return m.DRAWS in visit.hello.capabilities
 
 
@@ -164,7 +164,7 @@ def expect_one_end(events: list[Any], command: int, kind: type[Any], settled: Se
 
 
 async def wait_for_cards(visit: CheckSession, cards: int) -> None:
-    """Wait until a motion has finished a few cards. It is asked, too: a quick machine need not tell of each."""
+    """Wait until a motion has finished a few cards. It is also asked: a quick machine need not report each."""
     loop = asyncio.get_running_loop()
     late = loop.time() + SHORT_LIMIT_S
     while (await status_of(visit)).moved < cards and loop.time() < late:

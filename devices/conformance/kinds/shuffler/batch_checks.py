@@ -1,4 +1,4 @@
-"""SH-81 and SH-82: requirements on a shuffler for a batch besides all that holds for one deck. Needs an operator."""
+"""SH-81 and SH-82: more requirements on a shuffler for a batch than for one deck. Needs an operator."""
 
 from __future__ import annotations
 

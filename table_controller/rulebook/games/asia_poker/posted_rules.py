@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def posted_rules(terms: SettlementTerms) -> Iterator[PostedRule]:
-    """Yield what players must know besides odds, payout limit and surrender."""
+    """Yield what players must know apart from odds, payout limit and surrender."""
     chosen = terms.submission
     yield PostedRule("Two of a player's three hands must be higher than the dealer's to win.", "575.11(f)(2)")
     yield PostedRule("A hand equal to the dealer's hand counts for the dealer.", "575.1:Copy hand")

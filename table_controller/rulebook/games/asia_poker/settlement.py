@@ -24,7 +24,7 @@ _DEALER = Need("dealer", "575.11(c)")
 
 
 def needs(_terms: SettlementTerms, _played: DealtRound, seat: Seat, wager: str) -> tuple[Need, ...]:
-    """Return what a wager depends on; a surrendered one is lost whatever the cards are."""
+    """Return what a wager depends on; a surrendered one is lost with any cards."""
     if wager == "bonus":
         return (_CARDS,)
     return () if seat.fate == "gave_up" else (_CARDS, _SETTING, _DEALER)

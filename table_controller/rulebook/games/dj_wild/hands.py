@@ -77,5 +77,5 @@ def progressive_hand(cards: Sequence[int], replacement: int | None) -> tuple[int
 
 
 def progressive_features(cards: Sequence[int], *, twos_wild: bool) -> int:
-    """Return the features of those five cards; the 2s are wild only if the Rules Submission says so (W8)."""
+    """Return the features of those five cards; the 2s are wild only if the Rules Submission makes them (W8)."""
     return hand_features.with_wild_twos(cards) if twos_wild else hand_features.with_limited_joker(cards)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def posted_rules(terms: SettlementTerms) -> Iterator[PostedRule]:
-    """Yield what players must know besides odds and folding."""
+    """Yield what players must know apart from odds and folding."""
     yield PostedRule("The 2s and the joker are wild.", "687a.6(b)")
     yield PostedRule("If both hands are equal, Ante, Blind and Raise Wagers push.", "687a.11(e)(2)")
     if terms.offers("trips"):

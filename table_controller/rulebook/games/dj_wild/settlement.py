@@ -28,7 +28,7 @@ COLLECTED_FIRST = tuple(_FORFEITED)
 
 
 def needs(terms: SettlementTerms, _: DealtRound, seat: Seat, wager: str) -> tuple[Need, ...]:
-    """Return what a wager depends on; a forfeited one is lost whatever the cards are."""
+    """Return what a wager depends on; a forfeited one is lost with any cards."""
     if seat.fate == "gave_up" and (wager in _FORFEITED or _is_folded_progressive(terms, seat, wager)):
         return ()
     if wager == "trips":

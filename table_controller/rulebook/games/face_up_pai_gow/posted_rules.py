@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def posted_rules(_: SettlementTerms) -> Iterator[PostedRule]:
-    """Yield what players must know besides odds and surrender."""
+    """Yield what players must know apart from odds and surrender."""
     yield PostedRule(
         "If the dealer's hand is an Ace High Pai Gow, the Face Up Pai Gow Poker Wager pushes and is returned.",
         "688a.2(b)(8)",

@@ -17,7 +17,7 @@ _INSCRIPTIONS = "686a.2(b)(4)"
 
 
 def posted_rules(terms: SettlementTerms) -> Iterator[PostedRule]:
-    """Yield what players must know besides odds and surrender."""
+    """Yield what players must know apart from odds and surrender."""
     others = [terms.table(wager.name) for wager in terms.edition.wagers if not wager.option]
     if all(line.pay is not None and line.pay.odds == (1, 1) for table in others for line in table.lines):
         yield PostedRule("All bets pay even money except for Bonus Bets.", _INSCRIPTIONS)

@@ -19,7 +19,7 @@ COLLECTED_FIRST = ("ante",)
 
 
 def needs(_terms: SettlementTerms, _played: DealtRound, seat: Seat, wager: str) -> tuple[Need, ...]:
-    """Return what a wager depends on; a surrendered Ante is lost whatever the cards are."""
+    """Return what a wager depends on; a surrendered Ante is lost with any cards."""
     return () if seat.fate == "gave_up" and wager == "ante" else (_CARDS,)
 
 

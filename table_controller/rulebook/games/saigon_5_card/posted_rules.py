@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def posted_rules(_: SettlementTerms) -> Iterator[PostedRule]:
-    """Yield what players must know besides odds and payout limit."""
+    """Yield what players must know apart from odds and payout limit."""
     yield PostedRule(f"A hand qualifies if three of its cards total {_either(hands.QUALIFYING)}.", "680a.1:Qualify")
     yield PostedRule(f"The joker counts {_either(hands.JOKER_VALUES)}.", "680a.6(a)(4)")
     yield PostedRule("If neither hand qualifies, the Ante Wager is returned.", "680a.11(d)(1)(i)")
