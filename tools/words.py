@@ -6,9 +6,9 @@ python -m tools.words --only names     only one of the checks below
 glossary   every term is defined once, and its code name exists
 names      no banned word in the name of a file, class, function, parameter, variable or attribute
 classes    a class name is defined once in the product, except among the folders of the kinds of devices
-docstrings every name that a docstring cites in backticks exists
-documents  every path, module, test, make target and command that a document names exists
-columns    Markdown prose has at most 100 columns; tables, code and the targets of links do not count
+docstrings every module begins with a docstring, and every name that a docstring cites in backticks exists
+documents  every path, module, test, make target and command that a document names exists, in history, too
+columns    Markdown prose has at most 100 columns; tables, code, targets of links and long names do not count
 prose      no banned word in the pages; code, quotations and generated parts do not count
 texts      no banned word in docstrings, comments, messages of the code, and texts of the data
 spelling   US English in pages, code and data
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tools import ROOT
 from tools.code_texts import python_texts, toml_texts, unknown_names
-from tools.docs.doc_names import pages, unknown_arguments, wrong
+from tools.docs.doc_names import history, pages, unknown_arguments, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -189,19 +189,25 @@ def _group(place: str) -> str:
 
 def documents(root: Path) -> Iterator[str]:
     """Yield every name and command in a document that does not exist."""
-    for page in pages(root):
+    for page in (*pages(root), *history(root)):
         yield from (f"{line} does not exist" for line in wrong(root, page))
+    for page in pages(root):
         yield from unknown_arguments(root, page)
 
 
 def columns(root: Path) -> Iterator[str]:
-    """Yield every line of prose that is too long."""
-    for page in [*pages(root), root / GLOSSARY]:
-        if page.exists():
-            for number, line in prose_lines(page.read_text("utf-8")):
-                length = len(_LINK_TARGET.sub("]", line))
-                if length > COLUMNS:
-                    yield f"{page.relative_to(root).as_posix()}:{number}: {length} columns"
+    """Yield every line of prose that is too long and can be broken; in history, too."""
+    for page in markdown(root):
+        for number, line in prose_lines(page.read_text("utf-8")):
+            length = len(_LINK_TARGET.sub("]", line))
+            if length > COLUMNS and " " in line.strip():
+                yield f"{page.relative_to(root).as_posix()}:{number}: {length} columns"
+
+
+def markdown(root: Path) -> list[Path]:
+    """Return all Markdown of the tree, except fixtures, which never change."""
+    top = [*root.glob("*.md"), *root.glob(".github/*.md")]
+    return sorted([*top, *(root / "docs").rglob("*.md"), *(root / "examples").rglob("*.md")])
 
 
 def prose_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -218,8 +224,15 @@ def prose_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def docstrings(root: Path) -> Iterator[str]:
-    """Yield every name that a docstring cites and that does not exist."""
-    yield from unknown_names(dict(sources(root)))
+    """Yield every module without a docstring, and every name that a docstring cites and that does not exist."""
+    files = dict(sources(root))
+    yield from (f"{place}: no docstring" for place, path in files.items() if not module_docstring(path))
+    yield from unknown_names(files)
+
+
+def module_docstring(path: Path) -> str | None:
+    """Return the docstring of a module."""
+    return ast.get_docstring(ast.parse(path.read_text("utf-8"), str(path)))
 
 
 def is_ours(place: str) -> bool:
@@ -251,7 +264,7 @@ def texts(root: Path) -> Iterator[str]:
 
 def spelling(root: Path) -> Iterator[str]:
     """Yield every British form in pages, code and data: names count too."""
-    paths = [*sorted((root / "docs").rglob("*.md")), *sorted(root.glob("*.md"))]
+    paths = markdown(root)
     for folder in FOLDERS:
         paths += [path for path in sorted((root / folder).rglob("*")) if path.suffix in _SPELLED]
     for path in paths:

@@ -59,6 +59,16 @@ def configured_data_folder(args: argparse.Namespace) -> Path:
     return folder
 
 
+def configured_slots(args: argparse.Namespace) -> frozenset[str]:
+    """Return the names of the configured slots; none without a configuration."""
+    kinds = _raw(args.config).get("device") if args.config.exists() else None
+    if not isinstance(kinds, dict):
+        return frozenset()
+    return frozenset(
+        f"{kind}.{place}" for kind, places in kinds.items() if isinstance(places, dict) for place in places
+    )
+
+
 def _raw(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8"))

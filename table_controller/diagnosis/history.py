@@ -87,6 +87,7 @@ class FaultHistory:
     def __init__(self, known: list[ReportedFault] | None = None, since_ns: int = 0) -> None:
         self.faults: list[FaultRecord] = []
         self.uses: dict[str, CardUse] = {}
+        self.slots: set[str] = set()  # every slot that an event names, at any time
         self.first_ns = 0
         self.last_ns = 0
         self._since = since_ns
@@ -100,6 +101,8 @@ class FaultHistory:
     def add_row(self, row: HistoryRow) -> None:
         """Add one step."""
         counts = row.wall_ns >= self._since
+        if slot := row.event.get("slot"):
+            self.slots.add(slot)
         if counts:
             self.first_ns = self.first_ns or row.wall_ns
             self.last_ns = max(self.last_ns, row.wall_ns)

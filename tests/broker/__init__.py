@@ -1,0 +1,1 @@
+"""Tests of the uplink with a real Mosquitto broker."""

@@ -1,1 +1,1 @@
-
+"""Tests that kill processes, cut power and lose disks."""

@@ -64,17 +64,24 @@ def test_the_table_names_every_figure_and_what_fell() -> None:
     assert lines[-1] == "1 of 4 figures fell"
 
 
-def test_golden_bytes_are_the_same_under_other_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_golden_bytes_are_kept_under_other_names_and_next_to_new_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "tests" / "wire" / "golden"
     folder.mkdir(parents=True)
     monkeypatch.setattr(module, "ROOT", tmp_path)
     (folder / "told.toml").write_text('[[told]]\npayload = "00112233"\n')
     before = module.golden_bytes()
     (folder / "told.toml").rename(folder / "reported.toml")
-    (folder / "reported.toml").write_text('[[reported]]\npayload = "00112233"\n')
-    assert module.golden_bytes() == before
+    (folder / "reported.toml").write_text('[[reported]]\npayload = "00112233"\n[[new]]\npayload = "44556677"\n')
+    assert before < module.golden_bytes()
     (folder / "reported.toml").write_text('[[reported]]\npayload = "00112234"\n')
-    assert module.golden_bytes() != before
+    assert not before & module.golden_bytes()
+
+
+def test_every_golden_byte_string_of_before_is_kept() -> None:
+    assert len(module.former_golden_bytes()) == 239
+    assert module.former_golden_bytes() - module.golden_bytes() == set()
 
 
 @pytest.mark.parametrize(("tests", "code"), [(14_778, 0), (14_777, 1)])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tools import ROOT
-from tools.docs.doc_names import pages, unknown_arguments, wrong
+from tools.docs.doc_names import FORMER, history, pages, unknown_arguments, wrong
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,6 +36,22 @@ def test_every_name_in_these_documents_is_there() -> None:
     result = pages(ROOT)
     assert len(result) > 30
     assert [line for page in result for line in wrong(ROOT, page)] == []
+
+
+def test_every_name_in_decisions_and_reviews_exists_or_is_listed_as_a_former_one() -> None:
+    result = history(ROOT)
+    assert len(result) > 40
+    assert [line for page in result for line in wrong(ROOT, page)] == []
+
+
+def test_a_former_name_is_allowed_in_history_alone(tmp_path: Path) -> None:
+    name = "devices/lockout.py"
+    assert name in FORMER
+    root = project(tmp_path, f"`{name}`\n")
+    assert wrong(root, root / "docs/page.md") == [f"docs/page.md: {name}"]
+    (root / "docs/reviews").mkdir()
+    (root / "docs/reviews/old.md").write_text(f"`{name}` and `devices/gone.py`\n")
+    assert wrong(root, root / "docs/reviews/old.md") == ["docs/reviews/old.md: devices/gone.py"]
 
 
 RIGHT = [

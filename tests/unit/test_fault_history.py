@@ -302,6 +302,20 @@ def test_a_table_without_faults_is_reported_as_such(tmp_path: Path, capsys: pyte
     assert capsys.readouterr().out.startswith("no faults")
 
 
+def test_a_slot_without_faults_is_reported_as_such_also_at_a_fresh_table(
+    tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    open_journal(tmp_path / "journal").close()
+    assert main(["faults", "--data", str(tmp_path), "--slot", "shuffler.1"]) == OK
+    assert capsys.readouterr().out == "no faults of shuffler.1 from the beginning to now (UTC)\n"
+    config = tmp_path / "table.toml"
+    config.write_text("[device.meter_sign.1]\n")
+    assert main(["faults", "--config", str(config), "--data", str(data), "--slot", "meter_sign.1"]) == OK
+    assert capsys.readouterr().out.startswith("no faults of meter_sign.1 from 2")
+    assert main(["faults", "--config", str(config), "--data", str(data), "--slot", "shuffler.9"]) == USAGE
+    assert "this table has no slot shuffler.9; its slots: " in capsys.readouterr().err
+
+
 def test_warnings_of_coming_failures_are_listed_above_past_failures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

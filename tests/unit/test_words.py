@@ -106,11 +106,11 @@ def test_a_class_name_repeats_only_among_kinds_of_devices(tmp_path: Path) -> Non
 
 def test_only_prose_has_a_limit_of_columns(tmp_path: Path) -> None:
     long = "x" * 101
-    allowed = f"| {long} |\n\n```\n{long}\n```\n\n    {long}\n\n[short](https://{long})\n"
+    allowed = f"| {long} |\n\n```\n{long}\n```\n\n    {long}\n\n[short](https://{long})\n`test_{long}`\n"
     root = project(tmp_path, {"README.md": allowed})
     assert list(words.columns(root)) == []
-    project(root, {"README.md": f"{allowed}{long}\n"})
-    assert list(words.columns(root)) == ["README.md:10: 101 columns"]
+    project(root, {"README.md": f"{allowed}a {long}\n", "docs/reviews/one/x.md": f"a {long}\n"})
+    assert list(words.columns(root)) == ["README.md:11: 103 columns", "docs/reviews/one/x.md:1: 103 columns"]
 
 
 def test_the_command_prints_every_violation_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,3 +118,8 @@ def test_the_command_prints_every_violation_and_fails(tmp_path: Path, capsys: py
     assert words.main(["--only", "names"], root) == 1
     assert capsys.readouterr().out == "names: devices/box.py:1: told\nwords: names 1\n"
     assert words.main(["--only", "classes"], root) == 0
+
+
+def test_a_module_without_a_docstring_is_detected(tmp_path: Path) -> None:
+    root = project(tmp_path, {"devices/plain.py": '"""Plain."""\n', "devices/__init__.py": "", "tests/x.py": "# x\n"})
+    assert list(words.docstrings(root)) == ["devices/__init__.py: no docstring", "tests/x.py: no docstring"]

@@ -1,1 +1,1 @@
-
+"""Tests of the bytes on the wire: golden bytes, and decoders given malformed input."""

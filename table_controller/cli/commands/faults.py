@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Final
 from firmware_bridge.errors import BadFaultReport, ConfigurationError, UsageError
 from table_controller.catalogue import catalogue
 from table_controller.cli import OK
-from table_controller.cli.box_link import add_config_argument, configured_data_folder, connect_box, sign_on
+from table_controller.cli.box_link import (
+    add_config_argument,
+    configured_data_folder,
+    configured_slots,
+    connect_box,
+    sign_on,
+)
 from table_controller.diagnosis.history import FaultHistory, HistoryRow
 from table_controller.diagnosis.summary import cause_of, format_time, summarize
 from table_controller.journal import reader
@@ -88,7 +94,10 @@ def run(args: argparse.Namespace) -> int:
     args.data = data_folder(args)
     since = parse_since(args.since, time.time_ns()) if args.since else 0
     folder = journal_folder(args.data)
-    summary = summarize(read_history(folder, since, known_faults(args.data), args.slot), reason_titles())
+    history = read_history(folder, since, known_faults(args.data))
+    if args.slot:
+        _keep_slot(history, args.slot, configured_slots(args))
+    summary = summarize(history, reason_titles())
     if args.html:
         from table_controller.diagnosis.history_page import render_page
 
@@ -106,15 +115,16 @@ def run(args: argparse.Namespace) -> int:
     elif args.html:
         print(f"{len(summary.faults)} faults, in {args.html}")
     else:
-        _draw(summary, drift_warnings(args.data))
+        _draw(summary, drift_warnings(args.data, args.slot), args.slot)
     return OK
 
 
-def drift_warnings(data: Path) -> list[str]:
+def drift_warnings(data: Path, slot: str | None = None) -> list[str]:
     """Return a sentence for every part that is about to fail, by the wear that machines reported."""
     from table_controller.maintenance.wear import WEAR_FOLDER, WearStore, warnings_of
 
-    return [each.sentence() for wear in WearStore(data / WEAR_FOLDER).all() for each in warnings_of(wear)]
+    worn = [wear for wear in WearStore(data / WEAR_FOLDER).all() if slot in (None, wear.slot)]
+    return [each.sentence() for wear in worn for each in warnings_of(wear)]
 
 
 def wear_curves(data: Path, slot: str | None = None) -> list[MachineWear]:
@@ -163,21 +173,23 @@ def parse_since(text: str, now_ns: int) -> int:
     return int(at.replace(tzinfo=at.tzinfo or UTC).timestamp()) * _NS
 
 
-def read_history(folder: Path, since_ns: int, known: list[ReportedFault], slot: str | None = None) -> FaultHistory:
+def read_history(folder: Path, since_ns: int, known: list[ReportedFault]) -> FaultHistory:
     """Return the history of a journal. Reads all of it: the deck in a machine at `since` is in older records."""
     history = FaultHistory(known, since_ns)
     first, last = reader.bounds(folder)
     for record in reader.read(folder, first, last):
         if record.kind == rec.STEP and isinstance(step := decode_body(record), dict):
             history.add_row(HistoryRow(record.seq, record.wall_ns, step["event"], step["decisions"]))
-    if slot is not None:
-        if slot not in history.uses:
-            raise ConfigurationError(
-                f"the journal has no slot {slot}; it has: {', '.join(sorted(history.uses)) or 'none'}"
-            )
-        history.faults = [fault for fault in history.faults if fault.slot == slot]
-        history.uses = {slot: history.uses[slot]}
     return history.finish()
+
+
+def _keep_slot(history: FaultHistory, slot: str, configured: frozenset[str]) -> None:
+    """Leave only one slot in a history. A slot that neither the journal nor the configuration names is a mistake."""
+    known = history.slots | configured
+    if slot not in known and known:
+        raise UsageError(f"this table has no slot {slot}; its slots: {', '.join(sorted(known))}")
+    history.faults = [fault for fault in history.faults if fault.slot == slot]
+    history.uses = {name: use for name, use in history.uses.items() if name == slot}
 
 
 def known_faults(data: Path) -> list[ReportedFault]:
@@ -210,14 +222,15 @@ def reason_titles() -> dict[int, str]:
 # --- drawing ----------------------------------------------------------------------------------------------------------
 
 
-def _draw(summary: Summary, drift: list[str]) -> None:
+def _draw(summary: Summary, drift: list[str], only: str | None) -> None:
     from rich.text import Text
 
     from table_controller.cli.render.screen import Screen
 
     with Screen() as screen:
         if not summary.faults:
-            screen.line(f"no faults from {summary.since or 'the beginning'} to {summary.until or 'now'} (UTC)")
+            whose = f" of {only}" if only else ""
+            screen.line(f"no faults{whose} from {summary.since or 'the beginning'} to {summary.until or 'now'} (UTC)")
         else:
             screen.line(f"{len(summary.faults)} faults from {summary.since} to {summary.until} (UTC)", "bold")
         for sentence in drift:

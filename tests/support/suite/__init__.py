@@ -1,0 +1,1 @@
+"""What the test suite itself needs: required tools, case counts, allowances, leak checks."""
