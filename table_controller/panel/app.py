@@ -313,8 +313,9 @@ class PanelApp:
         return await self._looked_up(request, self._faults_kept(), HISTORY_ROLES)
 
     async def _faults_kept(self) -> Any:
-        kept = self._panel.box.fault_reports
-        return [] if kept is None else await self._in_thread(list_fault_reports, kept.store.folder)
+        kept, table = self._panel.box.fault_reports, self._panel.box.pictures.table()
+        returning = {} if table is None else table.open_returns
+        return [] if kept is None else await self._in_thread(list_fault_reports, kept.store.folder, returning)
 
     async def _rounds(self, request: Request) -> Response:
         """The list of rounds; with `older`, more of them."""

@@ -1,4 +1,8 @@
-"""The newest fault reports for the technician's page: rule, place, cards, causes, and return to service."""
+"""The newest fault reports for the technician's page: rule, place, cards, causes, and return to service.
+
+The evidence of a fault is in its report. How far an open return to service is comes from the picture of the table; the
+lines stored with a report are read for one that is finished.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +13,15 @@ from table_controller.cli.render import fault_text
 from table_controller.diagnosis import fault_report_store as files
 from table_controller.diagnosis.causes import diagnose
 from table_controller.panel.labels import STEP_TITLES, with_machine_names
-from table_controller.table.return_progress import ReturnProgress, replay, required_evidence
+from table_controller.table.return_progress import required_evidence
 from table_controller.table.return_steps import RETURNING_ROLE, ReturnStep
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from table_controller.diagnosis.fault_report import FaultReport
     from table_controller.diagnosis.findings import Diagnosis
-    from table_controller.table.return_progress import ReturnDecision
+    from table_controller.table.return_progress import ReturnProgress
 
 # The newest reports are shown; `pitbox fault --list` has them all.
 NEWEST: Final = 6
@@ -25,17 +29,24 @@ NEWEST: Final = 6
 CONFIRMED_BY_PERSON: Final = {"path_empty": "word", "count": "number", "return": "word"}
 
 
-def list_fault_reports(folder: Path) -> list[dict[str, Any]]:
-    """Return the newest fault reports of a folder, newest first; an unreadable one has only an error text."""
-    return [_fault_report(folder, number) for number in reversed(files.numbers(folder)[-NEWEST:])]
+def list_fault_reports(folder: Path, returning: Mapping[int, ReturnProgress]) -> list[dict[str, Any]]:
+    """Return the newest fault reports of a folder, newest first; an unreadable one has only an error text.
+
+    `returning`: the open returns to service, by the number of their report.
+    """
+    return [
+        _fault_report(folder, number, returning.get(number)) for number in reversed(files.numbers(folder)[-NEWEST:])
+    ]
 
 
-def _fault_report(folder: Path, number: int) -> dict[str, Any]:
+def _fault_report(folder: Path, number: int, open_: ReturnProgress | None) -> dict[str, Any]:
     try:
-        report, lines = files.read(folder, number), files.steps_of(folder, number)
+        report = files.read(folder, number)
+        lines = [] if open_ is not None else files.steps_of(folder, number)
     except BadFaultReport as broken:
         return {"number": number, "slot": "", "title": str(broken), "begun": False, "steps": []}
     diagnosis = diagnose(report)
+    progress = fault_text.progress_of(report, diagnosis, open_, lines)
     return {
         "number": number,
         "slot": report.machine.slot,
@@ -46,19 +57,18 @@ def _fault_report(folder: Path, number: int) -> dict[str, Any]:
         "cards": fault_text.cards_line(diagnosis.cards),
         "causes": list(fault_text.cause_lines(diagnosis)),
         "staff": diagnosis.staff,
-        "begun": _is_begun(replay(lines)),
-        "steps": _steps(report, diagnosis, lines),
+        "begun": (open_ is not None or bool(lines)) and _is_begun(progress),
+        "steps": _steps(progress, diagnosis),
     }
 
 
-def _is_begun(progress: ReturnProgress | None) -> bool:
+def _is_begun(progress: ReturnProgress) -> bool:
     """Return whether a person has begun: the procedure of a machine fault waits for a technician."""
-    return progress is not None and (not progress.began.service or bool(progress.technician) or progress.next is None)
+    return not progress.began.service or bool(progress.technician) or progress.next is None
 
 
-def _steps(report: FaultReport, diagnosis: Diagnosis, lines: list[ReturnDecision]) -> list[dict[str, str]]:
+def _steps(progress: ReturnProgress, diagnosis: Diagnosis) -> list[dict[str, str]]:
     """Return the steps of the return to service, each with its evidence and how it is completed."""
-    progress = replay(lines) or fault_text.progress_before(report, diagnosis)
     rows = []
     for step in progress.steps:
         name = step.name.lower()

@@ -14,6 +14,7 @@ from table_controller.table import state_machines as mc
 from table_controller.table.betting import seat_of
 from table_controller.table.dealing import places_dealt
 from table_controller.table.decisions import Prompt
+from table_controller.table.return_progress import ReturnProgress
 from table_controller.table.state import Hold, IssuedCommand, Progressive, Round, SlotState
 
 if TYPE_CHECKING:
@@ -125,8 +126,10 @@ def _permits(table: Table) -> list[p.PermitPicture]:
 
 
 def _slot(slot: SlotState) -> p.SlotPicture:
-    following = "" if slot.return_procedure is None else slot.return_procedure.next_text
-    return p.SlotPicture(slot.kind, slot.state, slot.deck, slot.tested_report, following)
+    procedure = slot.return_procedure
+    following = "" if procedure is None else procedure.next_text
+    returning = procedure if isinstance(procedure, ReturnProgress) else None
+    return p.SlotPicture(slot.kind, slot.state, slot.deck, slot.tested_report, following, returning)
 
 
 # --- places -----------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from table_controller.host.notices import Notice
 from table_controller.journal.finding_log import LoggedFinding
 from table_controller.journal.hit_log import LoggedHit
 from table_controller.table.decisions import DenialReason, Prompt
+from table_controller.table.return_progress import ReturnProgress
 from table_controller.table.state import Deck, Hold, Progressive, Round
 
 # Raised when a field is removed or renamed, or changes its meaning. A new field does not raise it.
@@ -50,13 +51,17 @@ class DeckPicture(Deck):
 
 
 class SlotPicture(msgspec.Struct, frozen=True):
-    """A device's place as the core knows it. `next_step`: the next step of its return to service, in words."""
+    """A device's place as the core knows it. `next_step`: the next step of its return to service, in words.
+
+    `returning`: its open return to service; None if none is open, or its fault is still being recorded.
+    """
 
     kind: str
     state: str
     deck: str | None = None
     testing: int | None = None  # in test mode: the fault report of the return to service, or 0 without one
     next_step: str = ""
+    returning: ReturnProgress | None = None
 
 
 class PlacePicture(msgspec.Struct, frozen=True):
@@ -168,6 +173,12 @@ class TablePicture(msgspec.Struct, frozen=True):
     def next_round(self) -> tuple[DenialReason, ...]:
         """Every reason why the next round cannot open."""
         return self.permits[0].reasons
+
+    @property
+    def open_returns(self) -> dict[int, ReturnProgress]:
+        """Every open return to service, by the number of its fault report."""
+        returning = [slot.returning for slot in self.slots.values() if slot.returning is not None]
+        return {progress.fault_report: progress for progress in returning}
 
     def reasons_against(self, act: str, slot: str) -> tuple[DenialReason, ...]:
         """Return every reason against an act of a device."""

@@ -81,6 +81,8 @@ async def test_a_box_that_is_killed_during_a_return_to_service_keeps_it_open_and
             for step in ("clear", "path_empty", "sensor_test"):
                 await jam(table.config, "--step", step)
             assert "▶ one card" in await jam(table.config, "--step", "motor_jog")
+            (tmp_path / "data" / "fault-reports" / "000001.steps").unlink()
+            assert "▶ one card" in await jam(table.config), "a running box shows its picture, and not a file"
             assert "one_card: " in await asyncio.to_thread(refused_by, box)
 
 

@@ -88,6 +88,9 @@ async def test_a_fault_report_is_shown_and_its_return_steps_are_completed_by_per
         replayed = {"n": technician.request_number, "do": "return_step", "fault_report": 1, "step": "begin"}
         assert (await technician.post("/api/request", replayed, x_pitbox_page=technician.page)).status == 409
         assert (await technician.get("/api/fault_reports")).json[0]["begun"]
+        (tmp_path / "fault-reports" / "000001.steps").unlink()  # the page shows the picture of the table, not a file
+        (shown,) = (await technician.get("/api/fault_reports")).json
+        assert (shown["begun"], shown["steps"][0]["state"]) == (True, "next")
         word = await _step(technician, "clear")
         assert (word.status, word.json["code"]) == (409, "PB-631"), "a word is no evidence"
         by = {"id": "F1", "pin": PIN}

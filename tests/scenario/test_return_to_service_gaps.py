@@ -158,3 +158,24 @@ async def test_test_mode_does_not_end_while_the_machine_moves(tmp_path: Path) ->
         assert not isinstance(await moving, str)
         await take_out(bench, talk)
         assert (await return_step(talk, "return", by="F1"))["next"] is None
+
+
+@pytest.mark.parametrize("ahead_s", [0.0, 0.001, 0.003])
+@pytest.mark.parametrize("is_order_first", [True, False])
+async def test_an_order_that_crosses_the_end_of_a_test_is_refused_or_keeps_the_test_open(
+    tmp_path: Path, ahead_s: float, is_order_first: bool
+) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("F1", "T1")
+        await fault(bench, "dust:sensor=lift,percent=70")
+        await complete_return(bench, talk, until="return")
+        await take_out(bench, talk)
+        acts = [lambda: order_device(talk, "jog", motor="feed"), lambda: return_step(talk, "leave", by="T1")]
+        first, second = acts if is_order_first else reversed(acts)
+        tasks = [asyncio.ensure_future(first())]
+        await asyncio.sleep(ahead_s)
+        tasks.append(asyncio.ensure_future(second()))
+        replies = await asyncio.gather(*tasks)
+        ordered, left = replies if is_order_first else reversed(replies)
+        assert isinstance(ordered, str) != isinstance(left, str), "one of them is refused"
+        assert procedure_of(bench).is_testing == isinstance(left, str)

@@ -1,15 +1,18 @@
 """`pitbox fault`: prints a fault report: what the rule orders, where, how many cards, why, and the steps to return.
 
-Reads fault reports from a folder, with or without a running box. Only a running box can complete a step (`--step`).
+Reads fault reports from a folder, with or without a running box. How far an open return to service is comes from the
+picture of the running box; without one, the lines stored with the report show it. Only a running box can complete a
+step (`--step`).
 """
 
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firmware_bridge.errors import BadFaultReport, UsageError
+from firmware_bridge.errors import BadFaultReport, PitboxError, UsageError
 from table_controller.cli import OK
 from table_controller.cli.box_link import add_box_arguments, configured_data_folder, connect_box, sign_on, socket_path
 from table_controller.cli.pins import add_pin_argument
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     from table_controller.access.control_client import BlockingClient
     from table_controller.diagnosis.fault_report import FaultReport
     from table_controller.diagnosis.findings import Diagnosis
-    from table_controller.table.return_progress import ReturnDecision
+    from table_controller.table.return_progress import ReturnProgress
 
 HELP = "diagnose a fault from its report: rule, place, cards, causes, steps of the return to service (former name: jam)"
 EXAMPLE = "pitbox fault 12 --folder /var/lib/pitbox/fault-reports"
@@ -79,8 +82,23 @@ def run(args: argparse.Namespace) -> int:
     diagnosis = diagnose(report)
     if args.json:
         return _json(report, diagnosis)
-    _print(report, diagnosis, fault_report_store.steps_of(folder, number))
+    from table_controller.cli.render.fault_text import progress_of
+
+    lines = fault_report_store.steps_of(folder, number)
+    _print(report, diagnosis, progress_of(report, diagnosis, _open_return(args, number), lines))
     return OK
+
+
+def _open_return(args: argparse.Namespace, number: int) -> ReturnProgress | None:
+    """Return the open return to service of a report at the running box; None without one, or of a named folder."""
+    if args.folder is not None:
+        return None
+    from table_controller.picture.types import picture_in
+
+    with suppress(PitboxError), connect_box(args) as caller:
+        table = picture_in(caller.request("status")).state
+        return None if table is None else table.open_returns.get(number)
+    return None
 
 
 def _order_slot(args: argparse.Namespace) -> int:
@@ -171,7 +189,7 @@ def _json(report: FaultReport, diagnosis: Diagnosis) -> int:
     return OK
 
 
-def _print(report: FaultReport, diagnosis: Diagnosis, steps: list[ReturnDecision]) -> None:
+def _print(report: FaultReport, diagnosis: Diagnosis, progress: ReturnProgress) -> None:
     from table_controller.cli.render import fault_text as text
     from table_controller.cli.render.screen import Screen
 
@@ -186,7 +204,7 @@ def _print(report: FaultReport, diagnosis: Diagnosis, steps: list[ReturnDecision
         _section(screen, "cards", [text.cards_line(diagnosis.cards)])
         _section(screen, "why", text.cause_lines(diagnosis))
         who = "table staff may clear it" if diagnosis.staff else "a technician must clear it"
-        _section(screen, f"return to service: {who}", text.step_lines(report, diagnosis, steps))
+        _section(screen, f"return to service: {who}", text.step_lines(progress))
 
 
 def _section(screen: Any, title: str, lines: Any) -> None:

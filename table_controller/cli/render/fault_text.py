@@ -146,9 +146,8 @@ def cause_lines(diagnosis: Diagnosis) -> Iterator[str]:
             yield f"     {each}"
 
 
-def step_lines(d: FaultReport, diagnosis: Diagnosis, lines: list[ReturnDecision]) -> Iterator[str]:
+def step_lines(procedure: ReturnProgress) -> Iterator[str]:
     """Yield the steps with their marks (done, next, open) and the evidence that each needs."""
-    procedure = replay(lines) or progress_before(d, diagnosis)
     if procedure.began.service and not procedure.technician and procedure.next is not None:
         yield "a technician must begin  [--step begin]; the machine returns to service after the last step"
     for step in procedure.steps:
@@ -156,9 +155,12 @@ def step_lines(d: FaultReport, diagnosis: Diagnosis, lines: list[ReturnDecision]
         yield f"{mark} {_name(step):12s} {step.value}  [{required_evidence(procedure, step)}]"
 
 
-def progress_before(d: FaultReport, diagnosis: Diagnosis) -> ReturnProgress:
-    """Return the return to service of a fault report before it began."""
-    return ReturnProgress(began(d.number, d.machine.slot, "", requirements_of(d, service=not diagnosis.staff)))
+def progress_of(
+    d: FaultReport, diagnosis: Diagnosis, open_: ReturnProgress | None, lines: list[ReturnDecision]
+) -> ReturnProgress:
+    """Return the return to service of a fault report: open at a box, else by its lines, else before it began."""
+    before = ReturnProgress(began(d.number, d.machine.slot, "", requirements_of(d, service=not diagnosis.staff)))
+    return open_ or replay(lines) or before
 
 
 def _name(step: ReturnStep) -> str:
