@@ -7,7 +7,7 @@ and returns when the step is on disk.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
 
 from firmware_bridge.errors import (
     BadFaultReport,
@@ -41,8 +41,10 @@ class Signers(NamedTuple):
     second: Callable[[], CredentialHolder] | None = None
 
 
-async def handle_request(box: Box, request: r.Request, signers: Signers) -> DurableStep | dict[str, Any] | None:
+async def handle_request(box: Box, request: r.HandledRequest, signers: Signers) -> DurableStep | dict[str, Any] | None:
     """Carry out a request; return its step once that is on disk, or what the box or the machine answered."""
+    if isinstance(request, r.TableRequest):
+        return await _submit(box, request, signers)
     match request:
         case r.DeviceRequest():
             return await call_device(
@@ -68,10 +70,10 @@ async def handle_request(box: Box, request: r.Request, signers: Signers) -> Dura
             await box.wear.reset_by(box.running_controller(), request.serial, who.event_person)
             return {"serial": request.serial}
         case _:
-            return await _submit(box, request, signers)
+            assert_never(request)
 
 
-async def _submit(box: Box, request: r.Request, signers: Signers) -> DurableStep:
+async def _submit(box: Box, request: r.TableRequest, signers: Signers) -> DurableStep:
     """Submit the event of a request to the table; return its step when it is on disk.
 
     The checks and the step run without a pause, so if two people answer one question, the second is refused.

@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import BadRequest, PitboxError
-from table_controller.access.requests import BY_NAME, LARGEST_NUMBER, Request, ShownCredential, texts_of
+from table_controller.access.requests import BY_NAME, LARGEST_NUMBER, AnyRequest, ShownCredential, texts_of
 from table_controller.catalogue import catalogue
 
 if TYPE_CHECKING:
@@ -53,16 +53,17 @@ class PageEnvelope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 E = TypeVar("E", LineEnvelope, PageEnvelope)
+R = TypeVar("R", bound=AnyRequest)
 
 
-class ReceivedRequest(NamedTuple, Generic[E]):
+class ReceivedRequest(NamedTuple, Generic[E, R]):
     """A request with its envelope."""
 
     envelope: E
-    request: Request
+    request: R
 
 
-def read_request(data: bytes, envelope: type[E], known: Mapping[str, type[Request]] = BY_NAME) -> ReceivedRequest[E]:
+def read_request(data: bytes, envelope: type[E], known: Mapping[str, type[R]]) -> ReceivedRequest[E, R]:
     """Return one of the known requests in a line or a body, within its limits; raise BadRequest with the problem."""
     try:
         fields = msgspec.json.decode(data, type=dict[str, Any])
@@ -76,9 +77,9 @@ def read_request(data: bytes, envelope: type[E], known: Mapping[str, type[Reques
     return received
 
 
-def read_line(line: bytes) -> ReceivedRequest[LineEnvelope]:
+def read_line(line: bytes) -> ReceivedRequest[LineEnvelope, AnyRequest]:
     """Return the request on a line of the control socket."""
-    return read_request(line, LineEnvelope)
+    return read_request(line, LineEnvelope, BY_NAME)
 
 
 class _Numbered(msgspec.Struct):
@@ -94,7 +95,7 @@ def number_of(line: bytes) -> dict[str, int]:
     return {"id": number} if number else {}
 
 
-def _kind_of(fields: dict[str, Any], known: Mapping[str, type[Request]]) -> type[Request]:
+def _kind_of(fields: dict[str, Any], known: Mapping[str, type[R]]) -> type[R]:
     """Return the type of the request that `do` names; raise BadRequest with the one that replaced a former name."""
     do = fields.get("do")
     if do == "submit" or (do == "fault" and "step" in fields):

@@ -1,7 +1,7 @@
 """The rules of each request: which roles sign it, whether two people must, its permit, and the event it becomes.
 
-The core decides. These rules refuse earlier only what no state of the table would allow: a wrong role, one person
-where two must sign, or an answer to a question that is not open.
+The core decides, and its list of roles is the only one (`table.signers`). These rules refuse earlier only what no state
+of the table would allow: a wrong role, one person where two must sign, or an answer to a question that is not open.
 """
 
 from __future__ import annotations
@@ -11,17 +11,22 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from firmware_bridge.errors import NotAllowed, QuestionClosed
 from table_controller.access import requests as r
 from table_controller.table import events as ev
-from table_controller.table.meter_adjustments import AUTHORITY
+from table_controller.table.signers import (
+    COPY_ABSENCE_SIGNERS,
+    METER_SIGNERS,
+    OPEN_AFTER_UNREASONABLE,
+    SIGNERS,
+    SLOT_ACT_SIGNERS,
+    TECHNICIAN,
+    TECHNICIAN_OR_FLOOR,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from table_controller.access.people_file import CredentialHolder
     from table_controller.table.decisions import Actuation, Order, Prompt
-
-DEALER: Final = ("dealer",)
-FLOOR: Final = ("floorperson",)
-DEALER_OR_FLOOR: Final = ("dealer", "floorperson")
+    from table_controller.table.signers import Roles
 
 
 class RequestRule(NamedTuple):
@@ -34,16 +39,21 @@ class RequestRule(NamedTuple):
 
     sample: r.Request
     command: str
-    roles: tuple[str, ...] = ()
-    second: tuple[str, ...] = ()
+    roles: Roles = ()
+    second: Roles = ()
     event: type[ev.Event] | None = None
     permit: Actuation | Order | None = None
     condition: str = ""
 
 
+def _signed(sample: r.Request, command: str, event: type[ev.Event], permit: Actuation | None = None) -> RequestRule:
+    """Return the rule of a request that one person signs: the core knows in which roles."""
+    return RequestRule(sample, command, SIGNERS[event], (), event, permit)
+
+
 def _meter(sample: r.Request, command: str, event: type[ev.Event], permit: Order) -> RequestRule:
     """Return the rule of a request about the meter: the core knows whose authority it needs."""
-    first, second = AUTHORITY[permit]
+    first, second = METER_SIGNERS[permit]
     return RequestRule(sample, command, (first,), (second,), event, permit)
 
 
@@ -62,28 +72,27 @@ _RULES: Final = (
         r.AnswerRequest(prompt=4294967300, choice="done", seats=(1, 3)),
         "pitbox answer 4294967300 done --seats 1,3 --as D4", event=ev.Answer, condition=_ROLE_OF_QUESTION,
     ),
-    RequestRule(r.OpenRoundRequest(), "pitbox submit open_round --as D4", DEALER, (), ev.OpenRound, "open_bets"),
-    RequestRule(r.NoMoreBetsRequest(), "pitbox submit no_more_bets --as D4", DEALER, (), ev.NoMoreBets),
-    RequestRule(
+    _signed(r.OpenRoundRequest(), "pitbox submit open_round --as D4", ev.OpenRound, "open_bets"),
+    _signed(r.NoMoreBetsRequest(), "pitbox submit no_more_bets --as D4", ev.NoMoreBets),
+    _signed(
         r.AddDeckRequest(deck="blue", preshuffled=True), "pitbox submit deck deck=blue preshuffled=yes --as D4",
-        DEALER_OR_FLOOR, (), ev.DeckReceived,
+        ev.DeckReceived,
     ),
-    RequestRule(
+    _signed(
         r.ReportRequest(trigger="card_face_up", seat=3), "pitbox submit report trigger=card_face_up seat=3 --as D4",
-        DEALER_OR_FLOOR, (), ev.IrregularityReported,
+        ev.IrregularityReported,
     ),
-    RequestRule(
+    _signed(
         r.OrderRequest(order="reshuffle", deck="blue"), f"pitbox submit order order=reshuffle deck=blue {_ONE}",
-        FLOOR, (), ev.Ordered,
+        ev.Ordered,
     ),
     RequestRule(
         r.SlotOrderRequest(slot="shoe.1", act="acknowledge"), f"pitbox submit slot slot=shoe.1 act=acknowledge {_ONE}",
-        ("floorperson", "technician"), (), ev.SlotOrdered, "return_to_service",
+        tuple(dict.fromkeys(role for roles in SLOT_ACT_SIGNERS.values() for role in roles)), (), ev.SlotOrdered,
+        "return_to_service",
     ),
-    RequestRule(r.ChangeDealerRequest(), "pitbox submit dealer_changed --as D4", DEALER, (), ev.DealerChanged),
-    RequestRule(
-        r.CoverCardRequest(seat=3), "pitbox submit cover_card seat=3 --as D4", DEALER_OR_FLOOR, (), ev.CoverCardOut,
-    ),
+    _signed(r.ChangeDealerRequest(), "pitbox submit dealer_changed --as D4", ev.DealerChanged),
+    _signed(r.CoverCardRequest(seat=3), "pitbox submit cover_card seat=3 --as D4", ev.CoverCardOut),
     _meter(
         r.CorrectMeterRequest(amount=12_500_000, document="MC-1", ground="malfunction", reason="sensor_fault"),
         f"pitbox submit correct_meter amount=+12.50 document=MC-1 {_WHY} {_TWO}", ev.MeterCorrected, "correct_meter",
@@ -104,7 +113,10 @@ _RULES: Final = (
     _meter(
         r.OpenMeterRequest(document="MC-5"), f"pitbox submit open_meter document=MC-5 {_TWO}", ev.MeterOpened,
         "open_meter",
-    )._replace(second=("auditor", "technician"), condition="the technician after an unreasonable contribution"),
+    )._replace(
+        second=(METER_SIGNERS["open_meter"][1], OPEN_AFTER_UNREASONABLE[1]),
+        condition="the technician after an unreasonable contribution",
+    ),
     _meter(
         r.TransferOverflowRequest(amount=12_500_000, document="MC-6"),
         f"pitbox submit transfer_overflow amount=12.50 document=MC-6 {_TWO}", ev.OverflowTransferred,
@@ -113,7 +125,7 @@ _RULES: Final = (
     RequestRule(
         r.ConfirmCopyAbsentRequest(document="memo 3"),
         "pitbox submit confirm_copy_absent 'document=memo 3' --as F17 --second T3",
-        FLOOR, ("technician",), ev.CopyAbsenceConfirmed,
+        COPY_ABSENCE_SIGNERS[:1], COPY_ABSENCE_SIGNERS[1:], ev.CopyAbsenceConfirmed,
     ),
     RequestRule(
         r.DeviceRequest(slot="shuffler.1", call="jog", arguments={"motor": "feed"}),
@@ -123,14 +135,14 @@ _RULES: Final = (
     RequestRule(r.FaultRequest(fault_report=12), "pitbox fault 12"),
     RequestRule(
         r.ReturnStepRequest(fault_report=12, step="count", cards=53), "pitbox fault 12 --step count --cards 53 --as T3",
-        ("technician", "floorperson"), condition="the step decides which of them",
+        SIGNERS[ev.StepReported], condition="the step decides which of them",
     ),
     RequestRule(
         r.EnrollRequest(slot="shuffler.1", file="/etc/pitbox/SN124.key"),
         "pitbox enroll shuffler.1 --key /etc/pitbox/SN124.key --as T3 --second F17",
-        ("technician", "floorperson"), ("technician", "floorperson"), permit="test", condition="one of each role",
+        TECHNICIAN_OR_FLOOR, TECHNICIAN_OR_FLOOR, permit="test", condition="one of each role",
     ),
-    RequestRule(r.WearResetRequest(serial="SN124"), "pitbox faults --serviced SN124 --as T3", ("technician",)),
+    RequestRule(r.WearResetRequest(serial="SN124"), "pitbox faults --serviced SN124 --as T3", TECHNICIAN),
     RequestRule(
         r.PeopleRequest(change="revoke", credential="F17"), "pitbox people revoke F17 --as A3",
         condition="[who may change credentials](people.md#who-may-change-credentials)",
@@ -139,7 +151,7 @@ _RULES: Final = (
 RULES: Final[dict[type[r.Request], RequestRule]] = {type(rule.sample): rule for rule in _RULES}
 
 # On a page these roles sign each request with the PIN, even when they are signed on, and every role signs these.
-ROLES_WITH_PIN_EACH_TIME: Final = ("floorperson", "auditor")
+ROLES_WITH_PIN_EACH_TIME: Final[Roles] = ("floorperson", "auditor")
 REQUESTS_WITH_PIN_EACH_TIME: Final = (r.DeviceRequest,)
 
 
@@ -155,7 +167,7 @@ def needs_pin_now(request: r.Request, role: str) -> bool:
 
 def check_role(request: r.Request, who: CredentialHolder, prompts: Mapping[int, Prompt]) -> None:
     """Raise NotAllowed if this role may not sign a request; QuestionClosed if it answers one that is not open."""
-    allowed = RULES[type(request)].roles
+    allowed: tuple[str, ...] = RULES[type(request)].roles
     if isinstance(request, r.AnswerRequest):
         prompt = prompts.get(request.prompt)
         if prompt is None:
@@ -165,7 +177,7 @@ def check_role(request: r.Request, who: CredentialHolder, prompts: Mapping[int, 
         raise NotAllowed(f"this is for the {' or the '.join(allowed)}; {who.id} is {who.role}")
 
 
-def to_event(request: r.Request, who: ev.Person, second: ev.Person | None) -> ev.Event:
+def to_event(request: r.TableRequest, who: ev.Person, second: ev.Person | None) -> ev.Event:
     """Return the event of a request to the table, with the people who signed it. Only the box adds people."""
     kind: Any = RULES[type(request)].event
     fields = {name: getattr(request, name) for name in request.__struct_fields__}

@@ -69,7 +69,7 @@ class ClientSession:
 
     # --- requests -----------------------------------------------------------------------------------------------------
 
-    def handle(self, received: ReceivedRequest[LineEnvelope]) -> None:
+    def handle(self, received: ReceivedRequest[LineEnvelope, r.AnyRequest]) -> None:
         """Handle one request; a refused request gets an error and changes nothing."""
         envelope, request = received
         try:
@@ -86,12 +86,12 @@ class ClientSession:
                     self._later(envelope.id, self._sign_on(request))
                 case r.PeopleRequest():
                     self._later(envelope.id, self._change_people(request, envelope.by))
-                case _:
-                    self._later(envelope.id, self._handle_signed(request, envelope))
+                case signed:
+                    self._later(envelope.id, self._handle_signed(signed, envelope))
         except PitboxError as error:
             self._refuse(envelope.id, error)
 
-    async def _handle_signed(self, request: r.Request, envelope: LineEnvelope) -> Any:
+    async def _handle_signed(self, request: r.HandledRequest, envelope: LineEnvelope) -> Any:
         """Carry out a request that people sign; return its answer."""
         by, second = envelope.by, envelope.second
         signers = Signers(lambda: self._holder(by), None if second is None else lambda: self._holder(second))

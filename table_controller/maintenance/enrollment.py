@@ -6,7 +6,7 @@ Keys stay in files; a request over the socket names a file and never contains a 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -24,13 +24,12 @@ from table_controller.maintenance import key_files as files
 from table_controller.maintenance.service_calls import reasons_against
 from table_controller.table import events as ev
 from table_controller.table.decisions import RequestRefused
+from table_controller.table.signers import ENROLLMENT_SIGNERS
 
 if TYPE_CHECKING:
     from table_controller.controller.box import Box
     from table_controller.controller.plan import SlotPlan
     from table_controller.table.state import TableState
-
-_ENROLLS: Final = ("technician", "floorperson")
 
 
 def check_not_revoked(state: TableState, key: DeviceKey, slot: str) -> None:
@@ -58,7 +57,7 @@ async def enroll(box: Box, slot: str, file: str, who: ev.Person, second: ev.Pers
     Without a file, or with the key that the slot has already, the device in the slot is enrolled for the first time.
     Files are read and written in a thread, so that a slow disk delays the enrollment and not the game.
     """
-    if {who.role, second.role} != set(_ENROLLS):
+    if {who.role, second.role} != ENROLLMENT_SIGNERS:
         raise NotAllowed("a technician and a floorperson must sign on to enroll a device")
     return await box.run_to_completion(_enroll(box, slot, file, who, second))
 

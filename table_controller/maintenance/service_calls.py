@@ -19,6 +19,7 @@ from firmware_bridge.messages import Message
 from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.journal import records as rec
 from table_controller.maintenance.return_to_service import raise_refusal
+from table_controller.table.signers import TECHNICIAN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,7 +35,6 @@ _QUESTIONS: Final = ("report", "outcome")
 # Orders that the box carries out itself: begin test mode of a machine in service, and leave it.
 BEGIN_TEST: Final = "begin_test"
 LEAVE_TEST: Final = "leave_test"
-_ROLES: Final = ("technician",)
 # Service commands have their own ids, far above those of the core; the time (microseconds) makes them different.
 _FIRST: Final = 1 << 62
 # The largest id of a command, and the largest number of cards in one.
@@ -133,14 +133,14 @@ async def _test_mode(box: Box, slot: str, name: str, person: Person) -> None:
 def _technician(name: str, who: Callable[[], Person]) -> Person:
     """Return the technician; raise NotAllowed for any other role."""
     person = who()
-    if person.role not in _ROLES:
+    if person.role not in TECHNICIAN:
         raise NotAllowed(f"{name} is for the technician; {person.credential} is signed on as {person.role}")
     return person
 
 
 def _is_technician(who: Callable[[], Person]) -> bool:
     try:
-        return who().role in _ROLES
+        return who().role in TECHNICIAN
     except NotAllowed:  # nobody with a valid credential is signed on
         return False
 

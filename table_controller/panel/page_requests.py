@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import msgspec
 
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 # What a page may send. Enrollments, credentials and wear histories have commands; a page reads fault reports, and a
 # dealer who signs on takes over the table.
 _COMMANDS_ONLY: Final = (
-    r.ChangeDealerRequest, r.FaultRequest, r.EnrollRequest, r.WearResetRequest, r.PeopleRequest,
+    r.ChangeDealerRequest, r.FaultRequest, r.EnrollRequest, r.WearResetRequest,
 )  # fmt: skip
-PAGE_REQUESTS: Final = {
-    kind.name(): kind for kind in (*r.TABLE_REQUESTS, *r.BOX_REQUESTS) if kind not in _COMMANDS_ONLY
+PAGE_REQUESTS: Final[dict[str, type[r.HandledRequest]]] = {
+    kind.name(): kind for kind in get_args(r.HandledRequest) if kind not in _COMMANDS_ONLY
 }
 # The HTTP status of a refusal; 409 for every other error.
 _STATUSES: Final = ((NotAllowed, 403), (BoxLocked, 503), (RecordLate, 504))

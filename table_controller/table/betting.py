@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import SeatUndecided
 from table_controller.table import boxes, progressive_bets, side_wagers
+from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.irregularities import close_bets, open_hold
+from table_controller.table.signers import SIGNERS
 from table_controller.table.state import Progressive, Round, SeatBets, SpotReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from table_controller.table import events as ev
     from table_controller.table.context import Context
     from table_controller.table.decisions import Prompt
 
@@ -24,7 +25,7 @@ LOCK_TIMEOUT_S: Final = 2.0
 
 def on_open_round(c: Context, event: ev.OpenRound) -> None:
     """The dealer opens a round, if it is permitted."""
-    if event.who.role != "dealer":
+    if event.who.role not in SIGNERS[ev.OpenRound]:
         c.refuse("only the dealer can open a round")
         return
     deck = c.next_deck()
@@ -92,7 +93,7 @@ def forget_spot(c: Context, seat: int) -> None:
 
 def on_no_more_bets(c: Context, event: ev.NoMoreBets) -> None:
     """The dealer calls no more bets: send every lock in this step."""
-    if event.who.role != "dealer":
+    if event.who.role not in SIGNERS[ev.NoMoreBets]:
         c.refuse("only the dealer can call no more bets")
         return
     if c.state.round.state != mc.BETTING:

@@ -36,6 +36,7 @@ from table_controller.table import (
 from table_controller.table import events as ev
 from table_controller.table.context import Context
 from table_controller.table.decisions import Prompt
+from table_controller.table.signers import SIGNERS
 from table_controller.table.state import SlotState, TableState
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ def _due(c: Context, event: ev.Due) -> None:
 
 def _dealer_changed(c: Context, event: ev.DealerChanged) -> None:
     """A new dealer takes over the shaker and, where the regulation requires it, burns a card before dealing."""
-    if event.who.role != "dealer":
+    if event.who.role not in SIGNERS[ev.DealerChanged]:
         c.refuse("only a dealer can take over a table")
         return
     starting_position.hand_over_shaker(c, event.who.credential)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from table_controller.table import dealing, decks
+from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
+from table_controller.table.signers import SIGNERS
 from table_controller.table.state import GATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from table_controller.table import events as ev
     from table_controller.table.context import Context
     from table_controller.table.decisions import Prompt
     from table_controller.table.state import Deck
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 def on_cover_card_out(c: Context, event: ev.CoverCardOut) -> None:
     """The cover card came out: this round is the last of the shoe. A shoe does not know at which seat."""
-    if event.who is not None and event.who.role not in ("dealer", "floorperson"):
+    if event.who is not None and event.who.role not in SIGNERS[ev.CoverCardOut]:
         c.refuse("only the dealer or a floorperson can report the cover card")
         return
     if c.shuffles_per_shoe:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from table_controller.table import decks
+from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
+from table_controller.table.signers import SIGNERS
 from table_controller.table.state import GATE, TRAY, Deck
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from table_controller.rulebook.schema import OpeningStep
-    from table_controller.table import events as ev
     from table_controller.table.context import Context
     from table_controller.table.decisions import Prompt
 
@@ -26,7 +27,7 @@ _LOOKS: Final = (_COMPOSITION, "inspect", "verify_inspection")
 
 def on_deck_received(c: Context, event: ev.DeckReceived) -> None:
     """A deck comes to the table: start its age timers and its opening."""
-    if event.who.role not in ("dealer", "floorperson"):
+    if event.who.role not in SIGNERS[ev.DeckReceived]:
         c.refuse("only the dealer or a floorperson can add a deck")
         return
     color = decks.color_of(event.deck)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from table_controller.table.signers import ENROLLMENT_SIGNERS
 from table_controller.table.view import slot_label
 
 if TYPE_CHECKING:
     from table_controller.table import events as ev
     from table_controller.table.context import Context
 
-_PEOPLE: Final = {"technician", "floorperson"}
-
 
 def on_device_enrolled(c: Context, event: ev.DeviceEnrolled) -> None:
     """Enroll a device in a slot; the key of the device before it is revoked."""
     if event.slot not in c.state.slots:
         c.refuse(f"enroll: this table has no slot {event.slot}")
-    elif {event.who.role, event.second.role} != _PEOPLE or event.who.is_same_person(event.second):
+    elif {event.who.role, event.second.role} != ENROLLMENT_SIGNERS or event.who.is_same_person(event.second):
         c.refuse("enroll needs two people: a technician and a floorperson")
     elif (event.serial, event.fingerprint) in c.state.revoked:
         c.refuse(f"enroll: the key of {event.serial} was revoked")

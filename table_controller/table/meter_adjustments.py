@@ -14,6 +14,7 @@ from table_controller.table import progressive_bets
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import MeterPlay, MeterSet
 from table_controller.table.meter_play import account_balances, close_meter
+from table_controller.table.signers import METER_SIGNERS, OPEN_AFTER_UNREASONABLE
 
 if TYPE_CHECKING:
     from table_controller.ledger.meter import MeterRules
@@ -25,18 +26,6 @@ if TYPE_CHECKING:
     Corrects = ev.MeterCorrected | ev.MeterReset
     ByHand = Corrects | ev.MeterParameters | ev.MeterClosed | ev.MeterOpened | ev.OverflowTransferred
 
-# Who acts, and whose second credential is needed: people of two departments. The people who may reset a meter may not
-# set its parameters.
-AUTHORITY: Final[dict[Order, tuple[str, str]]] = {
-    "correct_meter": ("floorperson", "auditor"),
-    "reset_meter": ("floorperson", "auditor"),
-    "change_meter": ("technician", "auditor"),
-    "close_meter": ("floorperson", "auditor"),
-    "open_meter": ("floorperson", "auditor"),
-    "transfer_overflow": ("floorperson", "auditor"),
-}
-# After an unreasonable contribution a technician must check the sensors before the meter is opened.
-_AFTER_UNREASONABLE: Final = ("floorperson", "technician")
 # Acts that move money need a new document each; closing, setting and opening may share one.
 _MOVES: Final = ("correct_meter", "reset_meter", "transfer_overflow")
 # The grounds on which people may correct a meter, and the reasons of each. The parallel texts of 605a.7 name four
@@ -49,7 +38,7 @@ GROUNDS: Final[dict[str, tuple[str, ...]]] = {
 
 def _may(c: Context, act: Order, event: ByHand) -> MeterRules | None:
     """Return the meter's rules if both people may do this, with a document, and it is permitted; else refuse."""
-    first, second = _AFTER_UNREASONABLE if _needs_technician(c, act) else AUTHORITY[act]
+    first, second = OPEN_AFTER_UNREASONABLE if _needs_technician(c, act) else METER_SIGNERS[act]
     if c.meter is None or not c.state.money.book.entries:
         c.refuse(f"{act}: this table has no seeded meter")
     elif (event.who.role, event.second.role) != (first, second):

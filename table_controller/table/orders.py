@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Final, cast
 
 from table_controller.rulebook import TRIGGERS
 from table_controller.table import cutting, dealing, deck_opening, decks, playing, service, starting_position
+from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.irregularities import open_hold, open_ordered_hold
+from table_controller.table.signers import SIGNERS
 from table_controller.table.view import SHOES, START_KINDS, slot_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from table_controller.rulebook import Trigger
-    from table_controller.table import events as ev
     from table_controller.table.context import Context
     from table_controller.table.decisions import Prompt
 
@@ -82,7 +83,7 @@ def _device_objection(c: Context, event: ev.IrregularityReported) -> str | None:
 
 def _objection(c: Context, event: ev.IrregularityReported) -> str | None:
     """Return why a report is refused; None if it is not."""
-    if event.who.role not in ("dealer", "floorperson"):
+    if event.who.role not in SIGNERS[ev.IrregularityReported]:
         return "only the dealer or a floorperson can report an irregularity"
     if event.trigger not in (*TRIGGERS, *_OF_A_PLAYER, "other") or event.trigger in _NOT_DECLARED:
         return f"people do not report {event.trigger}"
@@ -151,7 +152,7 @@ def _left(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 
 def on_ordered(c: Context, event: ev.Ordered) -> None:
     """Carry out a floorperson's order, or refuse it with the reasons."""
-    if event.who.role != "floorperson":
+    if event.who.role not in SIGNERS[ev.Ordered]:
         c.refuse(f"only a floorperson can order {event.order}{c.citation(event.order)}")
         return
     refusal = _ORDERS[event.order](c, event)

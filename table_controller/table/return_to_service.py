@@ -14,6 +14,7 @@ from table_controller.table import events as ev
 from table_controller.table import return_progress as rp
 from table_controller.table.decisions import DenialReason, TestModeChanged
 from table_controller.table.return_steps import DeckCounted, FaultedAgain, Returned, ReturnStep, SensorsRead
+from table_controller.table.signers import SIGNERS, TECHNICIAN
 from table_controller.table.view import slot_label
 
 if TYPE_CHECKING:
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 
 # Machines that move cards; all others can be tested while they are in service.
 TESTABLE_KINDS: Final = ("shuffler", "shoe")
-# Roles that may work on a fault report: a technician on any, a floorperson on interruptions.
-_ROLES: Final = ("technician", "floorperson")
-_TECHNICIAN: Final = ("technician",)
 # A machine that refuses to move because its path is dark has not halted by itself.
 PATH_BLOCKED: Final = "path_blocked"
 # Reports of cards. Those of a machine in test mode are about a technician's cards: they belong to no deck of the table.
@@ -136,7 +134,7 @@ def on_return_step_changed(c: Context, event: ev.ReturnStepChanged) -> None:
 
 def on_return_taken(c: Context, event: ev.ReturnTaken) -> None:
     """Begin or continue a procedure: one that began with the fault, was left, or belongs to an interruption."""
-    if not _has_slot(c, event.slot) or not _has_role(c, event.who, _ROLES):
+    if not _has_slot(c, event.slot) or not _has_role(c, event.who, SIGNERS[ev.ReturnTaken]):
         return
     slot, procedure = c.state.slots[event.slot], c.state.slots[event.slot].return_procedure
     refusal = _refusal_to_begin(event, slot)
@@ -144,7 +142,7 @@ def on_return_taken(c: Context, event: ev.ReturnTaken) -> None:
         c.refuse(refusal)
         return
     service = event.requires.service if procedure is None else _is_service(procedure)
-    if service and not _has_role(c, event.who, _TECHNICIAN):
+    if service and not _has_role(c, event.who, TECHNICIAN):
         return
     if procedure is None:
         _begin(c, event.slot, event.fault_report, "" if service else event.who.identity, event.requires)
@@ -219,7 +217,7 @@ def _shown(event: ev.StepReported) -> Evidence | None:
 
 def _open_procedure(c: Context, event: ev.ReturnLeft | ev.StepReported) -> rp.ReturnProgress | None:
     """Return the open procedure that a person works on; refuse another role, or a report without one."""
-    if not _has_slot(c, event.slot) or not _has_role(c, event.who, _ROLES):
+    if not _has_slot(c, event.slot) or not _has_role(c, event.who, SIGNERS[type(event)]):
         return None
     progress = c.state.slots[event.slot].return_procedure
     if isinstance(progress, rp.ReturnProgress) and progress.began.report == event.fault_report:
@@ -233,7 +231,7 @@ def _open_procedure(c: Context, event: ev.ReturnLeft | ev.StepReported) -> rp.Re
 
 def on_test_mode_ordered(c: Context, event: ev.TestModeOrdered) -> None:
     """Begin or leave test mode. While a machine is tested it is out of service; a good report ends that afterwards."""
-    if not _has_role(c, event.who, _TECHNICIAN):
+    if not _has_role(c, event.who, SIGNERS[ev.TestModeOrdered]):
         return
     slot = c.state.slots[event.slot]
     reasons = reasons_against_test(c, event.slot) if event.act == "begin" else _reasons_against_leaving(c, event.slot)

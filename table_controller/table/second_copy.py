@@ -6,14 +6,13 @@ one meter.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from table_controller.table.signers import COPY_ABSENCE_SIGNERS
 
 if TYPE_CHECKING:
     from table_controller.table import events as ev
     from table_controller.table.context import Context
-
-# Who confirms that no other box runs this table: the floorperson knows the table, the technician replaces boxes.
-_PEOPLE: Final = ("floorperson", "technician")
 
 
 def on_copy_awaited(c: Context, _event: ev.CopyAwaited) -> None:
@@ -33,11 +32,11 @@ def on_copy_damaged(c: Context, event: ev.CopyDamaged) -> None:
 
 def on_copy_absence_confirmed(c: Context, event: ev.CopyAbsenceConfirmed) -> None:
     """Two people confirm that the copy is out of reach and no other box was made from it."""
-    first, second = _PEOPLE
+    first, second = COPY_ABSENCE_SIGNERS
     people = (event.who.role, event.second.role)
     if not c.state.copy_awaited:
         c.refuse("confirm_copy_absent: the box is not waiting for the second copy")
-    elif people != _PEOPLE or event.who.is_same_person(event.second):
+    elif people != COPY_ABSENCE_SIGNERS or event.who.is_same_person(event.second):
         c.refuse(f"confirm_copy_absent needs two people: a {first} and, as the second credential, a {second}")
     elif not event.document.strip():
         c.refuse("confirm_copy_absent: name the document")

@@ -10,6 +10,7 @@ from table_controller.table import meter_visibility, restart, return_to_service,
 from table_controller.table import state_machines as mc
 from table_controller.table.betting import seat_of
 from table_controller.table.irregularities import CoreTrigger, open_hold, open_holds
+from table_controller.table.signers import SLOT_ACT_SIGNERS
 from table_controller.table.state import TRAY
 from table_controller.table.view import slot_label
 
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
     from table_controller.table.context import Context
     from table_controller.table.state import IssuedCommand
 
-_MAY_ORDER: Final = {
-    "give_up": ("floorperson",), "sign": ("floorperson",), "repair": ("technician",),
-    "clear": ("technician", "floorperson"), "acknowledge": ("floorperson",),
-}  # fmt: skip
 # Kinds of device whose fault with cards inside has a rule of its own.
 _FAULTS: Final[dict[str, Trigger]] = {"shuffler": "shuffler_fault", "shoe": "shoe_fault"}
 # Commands whose result arrives as an event before their end. Without that event the result is not known.
@@ -109,8 +106,8 @@ def on_slot_ordered(c: Context, event: ev.SlotOrdered) -> None:
     if slot is None:
         c.refuse(f"this table has no slot {event.slot}")
         return
-    if event.who.role not in _MAY_ORDER[event.act]:
-        c.refuse(f"only a {' or '.join(_MAY_ORDER[event.act])} can do {event.act}")
+    if event.who.role not in SLOT_ACT_SIGNERS[event.act]:
+        c.refuse(f"only a {' or '.join(SLOT_ACT_SIGNERS[event.act])} can do {event.act}")
         return
     again = event.act == "acknowledge" and slot.state == UNVERIFIED  # its report was not good: ask for another
     if not again and not mc.can_fire(mc.SERVICE, slot, event.act):

@@ -6,7 +6,7 @@ import ast
 import re
 import shlex
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import msgspec
 import pytest
@@ -21,21 +21,24 @@ from table_controller.cli.commands.answer import answer_fields
 from table_controller.cli.commands.submit import parse_details
 from table_controller.panel.page_requests import PAGE_REQUESTS
 from table_controller.table import events as ev
+from table_controller.table import state_machines as mc
 from table_controller.table.decisions import RequestRefused
 from table_controller.table.meter_adjustments import GROUNDS
+from table_controller.table.signers import SLOT_ACT_SIGNERS, TECHNICIAN
+from table_controller.table.state import SlotState
 from tests.support.core.ideal_table import IdealTable
 from tools import ROOT
 from tools.docs.request_tables import example_line
 
 STATIC: Final = ROOT / "table_controller" / "panel" / "static"
-ROLES: Final = ("dealer", "floorperson", "technician", "auditor")
+ROLES: Final[tuple[str, ...]] = get_args(ev.Role)
 # Requests without a command of their own: each command that needs them signs on or follows by itself.
 WITHOUT_COMMAND: Final = {"follow", "sign_on", "sign_off"}
 EVERY: Final = sorted(RULES, key=lambda kind: kind.name())
 SIGNED: Final = [kind for kind in EVERY if kind in r.TABLE_REQUESTS]
 
 
-def _line(**fields: Any) -> ReceivedRequest[LineEnvelope]:
+def _line(**fields: Any) -> ReceivedRequest[LineEnvelope, r.AnyRequest]:
     return read_line(msgspec.json.encode(fields))
 
 
@@ -64,6 +67,7 @@ def test_a_request_has_the_fields_of_its_event_and_only_the_box_adds_people(kind
     people = {"who", "second"} if rule.second else {"who"}
     only_machines = {"slot"} if kind is r.CoverCardRequest else set()
     assert rule.event is not None
+    assert isinstance(rule.sample, r.TableRequest)
     assert set(rule.event.__struct_fields__) == {*kind.__struct_fields__, *people, *only_machines}
     one, two = ev.Person("dealer", "D4"), ev.Person("auditor", "A3")
     event = to_event(rule.sample, one, two if rule.second else None)
@@ -79,6 +83,7 @@ def test_a_role_that_the_rules_refuse_is_refused_by_the_core_too(kind: type[r.Re
     rule, table = RULES[kind], IdealTable("face_up_pai_gow").table
     table.step(ev.DeckReceived("blue", ev.Person("dealer", "D4")))
     request = rule.sample
+    assert isinstance(request, r.TableRequest)
     if isinstance(request, r.AnswerRequest):
         prompt = next(iter(table.state.prompts.values()))
         request = r.AnswerRequest(prompt=prompt.id, choice=prompt.choices[0])
@@ -196,7 +201,7 @@ def test_requests_of_the_former_protocol_are_refused_with_the_new_name() -> None
 
 def test_no_request_and_no_credential_shows_its_pin() -> None:
     data = b'{"do": "no_more_bets", "n": 1, "by": {"id": "a", "pin": "1234567"}}'
-    assert "1234567" not in repr(read_request(data, PageEnvelope))
+    assert "1234567" not in repr(read_request(data, PageEnvelope, PAGE_REQUESTS))
     assert "1234567" not in repr(_line(do="sign_on", credential="a", pin="1234567"))
     assert "1234567" not in repr(_line(do="people", change="pin", credential="a", pin="1234567"))
 
@@ -281,3 +286,46 @@ def test_the_meter_dialog_asks_the_two_roles_of_the_rules() -> None:
     for name, first, second, _ in asked:
         rule = RULES[r.BY_NAME[name]]
         assert (first in rule.roles, second in rule.second) == (True, True), name
+
+
+def _signed_by_pages() -> list[tuple[str, str, str]]:
+    """Return page, role and request, wherever a script names the role that signs. A wrapper signs every `order(`."""
+    named = []
+    for path in sorted(STATIC.glob("*.js")):
+        text = path.read_text("utf-8")
+        named += [(path.name, *each) for each in re.findall(r'submitAs\("(\w+)", "(\w+)"', text)]
+        for role in re.findall(r'submitAs\("(\w+)", name,', text):
+            named += [(path.name, role, each) for each in re.findall(r'\border\([\w.]+, "(\w+)"', text)]
+            named += [(path.name, role, each) for each in re.findall(r'\border\("\w+", "(\w+)"', text)]
+    return named
+
+
+def test_pages_ask_only_roles_that_may_sign() -> None:
+    signed = _signed_by_pages()
+    assert {page for page, _, _ in signed} == {"floor.js", "orders.js", "technician.js"}
+    for page, role, name in signed:
+        is_order = name == r.DeviceRequest.name()  # its question needs nobody, so its rule names no role
+        assert role in (TECHNICIAN if is_order else RULES[r.BY_NAME[name]].roles), (page, role, name)
+
+
+def test_pages_offer_a_slot_act_only_to_a_role_that_signs_it_in_a_state_that_has_it() -> None:
+    for page, role in (("floor.js", "floorperson"), ("technician.js", "technician")):
+        text = (STATIC / page).read_text("utf-8")
+        block = re.search(r"^const ACTS = (\{.*?\});$", text, re.MULTILINE | re.DOTALL)
+        assert block is not None
+        offered = re.findall(r"(\w+): \[(.*?)\](?=,\s+\w+:|,?\s*\})", block[1], re.DOTALL)
+        assert {state for state, _ in offered} <= set(mc.SERVICE.states)
+        assert len(offered) == len(re.findall(r"\w+: \[", block[1])) > 1
+        for state, acts in offered:
+            for act in re.findall(r'"([a-z_]+)"', acts):
+                assert role in SLOT_ACT_SIGNERS[act], (page, state, act)
+                is_read_again = (state, act) == ("unverified", "acknowledge")
+                assert is_read_again or mc.can_fire(mc.SERVICE, SlotState("shuffler", state=state), act), (state, act)
+
+
+def test_every_list_of_roles_of_a_page_is_of_the_vocabulary() -> None:
+    home = (STATIC / "index.js").read_text("utf-8")
+    assert tuple(re.findall(r'(\w+): "/', home)) == ROLES
+    steps = re.search(r"const STEP_ROLES = \[(.*)\];", (STATIC / "fault_report.js").read_text("utf-8"))
+    assert steps is not None
+    assert tuple(re.findall(r'"(\w+)"', steps[1])) == RULES[r.ReturnStepRequest].roles
