@@ -87,9 +87,10 @@ bench: SHELL = /bin/bash
 bench: .SHELLFLAGS = -o pipefail -ec
 BENCHMARKS = codec hands core rounds link usb lockout journal press panel service mqtt
 
-bench: $(VENV)/.dev apt  ## the budgets, measured side by side with floor and peer; the output is kept in bench/output.txt
+bench: $(VENV)/.dev apt  ## the budgets, measured side by side with floor and peer; output and log are kept in bench/
 	@mkdir -p bench
-	@for each in $(BENCHMARKS); do echo "== $$each"; $(BIN)/python -m benchmarks.$$each; done 2>&1 | tee bench/output.txt
+	@rm -f bench/log.jsonl
+	@export BENCH_LOG=bench/log.jsonl; for each in $(BENCHMARKS); do echo "== $$each"; $(BIN)/python -m benchmarks.$$each; done 2>&1 | tee bench/output.txt
 
 vhci: $(VENV)/.dev apt  ## simulated USB machines on a real kernel, in QEMU (fetches Debian's kernel, 70 MB; a minute)
 	$(BIN)/python -m tools.vhci

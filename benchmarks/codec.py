@@ -13,7 +13,8 @@ from pymodbus.framer import FramerRTU
 from pymodbus.pdu import DecodePDU
 from pymodbus.pdu.register_message import ReadHoldingRegistersResponse, WriteMultipleRegistersRequest
 
-from benchmarks.rows import BenchmarkRow, arguments, interleave, print_at_least, print_table
+from benchmarks.budgets import BUDGETS
+from benchmarks.rows import BenchmarkRow, Role, arguments, interleave, print_table, print_verdict
 from devices.shuffler.messages import Reason, Stopped, ToHost
 from firmware_bridge.frame import EVENT, FIRST_SEQ, NO_RE, to_wire
 from firmware_bridge.framer import Framer
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 # Frames per sample: enough to hide the cost of reading the clock, few enough for a meaningful p99.
 BATCH: Final = 1024
 ROUNDS: Final = 120
-BUDGET: Final = 3.0
 
 _KEY: Final = bytes(range(1, KEY_SIZE + 1))
 # All counts of a deck, with zeros: zero bytes are what byte stuffing costs.
@@ -83,7 +83,7 @@ def decode_reply(wires: list[bytes]) -> list[ModbusPDU | None]:
     return [handle(wire, 1, 0)[1] for wire in wires]
 
 
-def _row(name: str, work: Callable[[], Sequence[object]]) -> BenchmarkRow:
+def _row(name: str, work: Callable[[], Sequence[object]], role: Role) -> BenchmarkRow:
     def batch() -> list[float]:
         start = perf_counter()
         done = work()
@@ -92,7 +92,7 @@ def _row(name: str, work: Callable[[], Sequence[object]]) -> BenchmarkRow:
         assert None not in done
         return [took / BATCH]
 
-    return BenchmarkRow(name, batch)
+    return BenchmarkRow(name, batch, role)
 
 
 def main() -> None:
@@ -104,20 +104,20 @@ def main() -> None:
     )
     ours, write, reply = encode_ours(), encode_write(), encode_reply()
     encoding = [
-        _row("pitbox", encode_ours),
-        _row("pymodbus, write", encode_write),
-        _row("pymodbus, read reply", encode_reply),
+        _row("pitbox", encode_ours, "ours"),
+        _row("pymodbus, write", encode_write, "peer"),
+        _row("pymodbus, read reply", encode_reply, "peer"),
     ]
     decoding = [
-        _row("pitbox", lambda: decode_ours(ours)),
-        _row("pymodbus, write", lambda: decode_write(write)),
-        _row("pymodbus, read reply", lambda: decode_reply(reply)),
+        _row("pitbox", lambda: decode_ours(ours), "ours"),
+        _row("pymodbus, write", lambda: decode_write(write), "peer"),
+        _row("pymodbus, read reply", lambda: decode_reply(reply), "peer"),
     ]
     interleave([*encoding, *decoding], rounds)
     print_table(f"encode, per frame ({len(ours[0])}, {len(write[0])}, {len(reply[0])} bytes)", encoding, encoding[:1])
     print_table("decode from a stream, per frame", decoding, decoding[:1])
     for what, rows in (("encode", encoding), ("decode", decoding)):
-        print_at_least(f"{what}, pymodbus's write / pitbox", BUDGET, rows[1].ratio(rows[0]))
+        print_verdict(BUDGETS["codec"], f"{what}, pymodbus's write / pitbox", rows[1].ratio(rows[0]))
 
 
 if __name__ == "__main__":

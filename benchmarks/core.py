@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from transitions import Machine
 
-from benchmarks.rows import BenchmarkRow, arguments, interleave, print_at_most, print_table
+from benchmarks.budgets import BUDGETS
+from benchmarks.rows import BenchmarkRow, arguments, interleave, print_table, print_verdict
 from table_controller.rulebook import GAMES
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
@@ -24,12 +25,9 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
 
 ROUNDS: Final = 20
-BUDGET: Final = 4.0  # times a bare trigger, per event
 YEAR: Final = 500_000  # rounds of one table
-YEAR_MINUTES: Final = 10.0
 RECORDED: Final = 30  # rounds in a recording: several shoes where a shoe is long
 GROWTH: Final = (1_000, 5_000, 20_000)
-FLAT: Final = 1.2  # a step after 20,000 rounds, in steps after 1,000
 JAM: Final = 4  # of so many shuffles one jams
 SHOE: Final = 20  # rounds until the cover card comes out, where a shoe serves many
 REPORT: Final = 3  # in one of so many rounds somebody reports something
@@ -72,7 +70,7 @@ def _bare() -> BenchmarkRow:
                 fire()
         return [(process_time() - start) / TRIGGERS]
 
-    return BenchmarkRow("a bare Machine trigger", batch)
+    return BenchmarkRow("a bare Machine trigger", batch, "floor")
 
 
 def table(game: str, *, trouble: bool) -> IdealTable:
@@ -157,7 +155,9 @@ def growth(game: str, rounds: int) -> None:
             for age, aged in zip(GROWTH, ages, strict=True)]  # fmt: skip
     interleave(rows, rounds)
     print_table("one event through step", rows, rows[:1])
-    print_at_most(f"{game}: {GROWTH[-1]:,} rounds old / {GROWTH[0]:,}", FLAT, rows[-1].ratio(rows[0]))
+    print_verdict(
+        BUDGETS["core, growth"], f"{game}: {GROWTH[-1]:,} rounds old / {GROWTH[0]:,}", rows[-1].ratio(rows[0])
+    )
 
 
 def main() -> None:
@@ -179,12 +179,10 @@ def main() -> None:
         per = len(recordings[key].events) / RECORDED
         seconds = row.percentile(0.5)
         year = YEAR * per * seconds / 60
-        print(
-            f"{row.name}: {1 / seconds:,.0f} events/s, {1 / (per * seconds):,.0f} rounds/s of {per:.0f} events; "
-            f"a year of {YEAR:,} rounds in {year:.1f} minutes: {'held' if year < YEAR_MINUTES else 'NOT held'}"
-        )
+        print(f"{row.name}: {1 / seconds:,.0f} events/s, {1 / (per * seconds):,.0f} rounds/s of {per:.0f} events")
+        print_verdict(BUDGETS["core, year"], f"{row.name}: steps of {YEAR:,} rounds on one core", year)
     for row in rows.values():
-        print_at_most(f"{row.name} / bare trigger", BUDGET, row.ratio(bare))
+        print_verdict(BUDGETS["core"], f"{row.name} / bare trigger", row.ratio(bare))
     for game in GAMES:
         growth(game, rounds)
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final
 import treys
 from phevaluator import evaluate_cards
 
-from benchmarks.rows import BenchmarkRow, arguments, interleave, print_at_least, print_table
+from benchmarks.budgets import BUDGETS
+from benchmarks.rows import BenchmarkRow, Role, arguments, interleave, print_table, print_verdict
 from table_controller.rulebook.cards import NOTATION
 from table_controller.rulebook.hands import poker5
 from table_controller.rulebook.hands.hand_encoding import JOKER_KEYS, make_evaluator
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 BATCH: Final = 512
 SAMPLES: Final = 64
 ROUNDS: Final = 60
-BUDGET: Final = 3.0
 SEED: Final = 1
 
 _RNG: Final = random.Random(SEED)
@@ -49,7 +49,10 @@ def _check() -> None:
 
 
 def _row(
-    name: str, samples: Sequence[Sequence[Sequence[int]]], best: Callable[[], Callable[[Sequence[int]], int]]
+    name: str,
+    samples: Sequence[Sequence[Sequence[int]]],
+    best: Callable[[], Callable[[Sequence[int]], int]],
+    role: Role = "ours",
 ) -> BenchmarkRow:
     """Return a row; `best` makes the evaluator of a batch, which is not measured."""
     number = 0
@@ -65,7 +68,7 @@ def _row(
         assert len(results) == BATCH
         return [took / BATCH]
 
-    return BenchmarkRow(name, batch)
+    return BenchmarkRow(name, batch, role)
 
 
 def main() -> None:
@@ -84,14 +87,14 @@ def main() -> None:
         _row("pitbox, 53 cards", _JOKER_HANDS, lambda: poker5.best_strength),
         _row("pitbox, 52 cards", _HANDS, lambda: poker5.best_strength),
         _row("pitbox, 53 cards, nothing remembered", _JOKER_HANDS, cold),
-        _row("phevaluator, 52 cards", _HANDS, lambda: lambda hand: evaluate_cards(*hand)),
-        _row("treys, 52 cards", _TREYS_HANDS, lambda: lambda hand: _TREYS.evaluate(hand[:2], hand[2:])),
+        _row("phevaluator, 52 cards", _HANDS, lambda: lambda hand: evaluate_cards(*hand), "peer"),
+        _row("treys, 52 cards", _TREYS_HANDS, lambda: lambda hand: _TREYS.evaluate(hand[:2], hand[2:]), "peer"),
     ]
     interleave(rows, rounds)
     print_table("best five of seven cards, per hand", rows, rows[:1])
     for row in rows[:3]:
         print(f"{row.name}: {1 / row.percentile(0.5):,.0f} hands/s")
-    print_at_least("treys / pitbox with a joker", BUDGET, rows[4].ratio(rows[0]))
+    print_verdict(BUDGETS["hands"], "treys / pitbox with a joker", rows[4].ratio(rows[0]))
 
 
 if __name__ == "__main__":

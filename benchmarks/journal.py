@@ -24,7 +24,8 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.rows import BenchmarkRow, arguments, interleave, print_at_least, print_at_most, print_table
+from benchmarks.budgets import BUDGETS
+from benchmarks.rows import BenchmarkRow, arguments, interleave, print_table, print_verdict
 from table_controller.controller.recorder import SNAPSHOT_EVERY
 from table_controller.journal import reader
 from table_controller.journal.records import VERSION
@@ -50,9 +51,6 @@ WARM: Final = 600
 BODY: Final = bytes(200)
 BETS: Final = ("bet", 1_700_000_000_000_000_000, 1, 1, BODY)
 NO_BALLAST: Final = Policy(ballast_bytes=0)
-BUDGET: Final = 1.2
-EIGHT_BUDGET: Final = 1.3
-EIGHT_RATE: Final = 5.0
 COMMITS: Final = (100, 300)
 LENGTHS: Final = (1_000, 10_000, 100_000)
 # Lengths of journals with real steps of a table, which are played first: about 3,000 records a second.
@@ -163,10 +161,10 @@ def _commits(folder: Path, rounds: int) -> None:
         threaded = Store.open(folder / "threaded", version=1, digests={}, policy=NO_BALLAST)
         writer = runner.run(_writer(threaded))
         bare_thread = runner.run(_bare_thread(other))
-        floor = BenchmarkRow("bare SQLite, 1 bet", partial(_batch, partial(_bare_commit, bare, 1)))
-        floor_8 = BenchmarkRow("bare SQLite, 8 bets", partial(_batch, partial(_bare_commit, bare, AT_ONCE)))
+        floor = BenchmarkRow("bare SQLite, 1 bet", partial(_batch, partial(_bare_commit, bare, 1)), "floor")
+        floor_8 = BenchmarkRow("bare SQLite, 8 bets", partial(_batch, partial(_bare_commit, bare, AT_ONCE)), "floor")
         store = BenchmarkRow("store, 1 bet", partial(_batch, partial(_store_commit, plain, 1)))
-        hop = BenchmarkRow("bare SQLite in a thread, 1 bet", partial(_times, runner, bare_thread.commit))
+        hop = BenchmarkRow("bare SQLite in a thread, 1 bet", partial(_times, runner, bare_thread.commit), "floor")
         one = BenchmarkRow("writer, 1 bet", partial(_times, runner, partial(_written, writer, 1)))
         eight = BenchmarkRow("writer, 8 at once", partial(_times, runner, partial(_written, writer, AT_ONCE)))
         rows = [floor, floor_8, store, hop, one, eight]
@@ -182,11 +180,11 @@ def _commits(folder: Path, rounds: int) -> None:
     for row, count in ((floor, 1), (one, 1), (eight, AT_ONCE)):
         print(f"  {row.name}: {count * len(row.samples) / sum(row.samples):,.0f} durable bets/s in a row")
     rate = AT_ONCE / eight.ratio(one)
-    print_at_most("store / bare SQLite, p50", BUDGET, store.ratio(floor))
-    print_at_most("writer / bare SQLite in a thread, p50", BUDGET, one.ratio(hop))
-    print_at_most("writer, hop and all / bare SQLite on the thread that asks, p50", BUDGET, one.ratio(floor))
-    print_at_most("8 at once / 1 bet, p50", EIGHT_BUDGET, eight.ratio(one))
-    print_at_least("8 at once / 1 bet, bets/s at p50", EIGHT_RATE, rate)
+    print_verdict(BUDGETS["bet"], "store / bare SQLite, p50", store.ratio(floor))
+    print_verdict(BUDGETS["bet"], "writer / bare SQLite in a thread, p50", one.ratio(hop))
+    print_verdict(BUDGETS["bet"], "writer, hop and all / bare SQLite on the thread that asks, p50", one.ratio(floor))
+    print_verdict(BUDGETS["eight bets"], "8 at once / 1 bet, p50", eight.ratio(one))
+    print_verdict(BUDGETS["eight bets, rate"], "8 at once / 1 bet, bets/s at p50", rate)
 
 
 # --- syncs ------------------------------------------------------------------------------------------------------------
@@ -226,7 +224,7 @@ def _count_syncs(folder: Path) -> None:
     commits = COMMITS[1] - COMMITS[0]
     kinds = ", ".join(f"{count} {name}" for name, count in more.items() if count)
     print(f"{commits} more commits made {kinds} more (strace)")
-    print_at_most("syncs per commit", 1, more.total() / commits)
+    print_verdict(BUDGETS["bet, syncs"], "syncs per commit", more.total() / commits)
 
 
 # --- restart ----------------------------------------------------------------------------------------------------------

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pymodbus.client import AsyncModbusSerialClient
 
+from benchmarks.budgets import BUDGETS
 from benchmarks.remote_devices import CHUNK, DEVICE_KEY, PTY_ENDS, REGISTERS, device_codec, host_codec, status
-from benchmarks.rows import BenchmarkRow, arguments, interleave, print_at_most, print_table
+from benchmarks.rows import BenchmarkRow, Role, arguments, interleave, print_table, print_verdict
 from devices.kinds import SHUFFLER
 from devices.shuffler import messages as m
 from firmware_bridge.handshake import Trust, open_session
@@ -122,11 +123,11 @@ async def _pymodbus(port: Path, closing: ExitStack) -> Callable[[], Awaitable[An
     return lambda: client.read_holding_registers(0, count=len(REGISTERS), device_id=1)
 
 
-HOSTS: Final = {
-    "bare": ("bare echo", bare(_opened)),
-    "codec": ("echo + codec + MAC", coded(_opened)),
-    "pitbox": ("pitbox", _pitbox),
-    "pymodbus": ("pymodbus", _pymodbus),
+HOSTS: Final[dict[str, tuple[str, Role, Host]]] = {
+    "bare": ("bare echo", "floor", bare(_opened)),
+    "codec": ("echo + codec + MAC", "floor", coded(_opened)),
+    "pitbox": ("pitbox", "ours", _pitbox),
+    "pymodbus": ("pymodbus", "peer", _pymodbus),
 }
 assert HOSTS.keys() == PTY_ENDS.keys()
 
@@ -151,7 +152,7 @@ def remote_device(name: str, port: Path) -> Iterator[None]:
                 process.kill()
 
 
-def trips_row(runner: asyncio.Runner, name: str, ask: Callable[[], Awaitable[Any]]) -> BenchmarkRow:
+def trips_row(runner: asyncio.Runner, name: str, role: Role, ask: Callable[[], Awaitable[Any]]) -> BenchmarkRow:
     async def trips() -> list[float]:
         took = []
         async with asyncio.timeout(BATCH_PATIENCE):
@@ -161,7 +162,7 @@ def trips_row(runner: asyncio.Runner, name: str, ask: Callable[[], Awaitable[Any
                 took.append(perf_counter() - start)
         return took
 
-    return BenchmarkRow(name, lambda: runner.run(trips()))
+    return BenchmarkRow(name, lambda: runner.run(trips()), role)
 
 
 def main() -> None:
@@ -175,14 +176,14 @@ def main() -> None:
         for name in HOSTS:
             far_ends.enter_context(remote_device(name, Path(folder, name)))
         rows = [
-            trips_row(runner, title, runner.run(host(Path(folder, name), hosts)))
-            for name, (title, host) in HOSTS.items()
+            trips_row(runner, title, role, runner.run(host(Path(folder, name), hosts)))
+            for name, (title, role, host) in HOSTS.items()
         ]
         interleave(rows, rounds)
         bare, codec, ours, modbus = rows
         print_table("request -> reply over a pty, two processes", rows, [bare, codec])
-        print_at_most("pitbox / echo + codec + MAC, p50", 1.5, ours.ratio(codec))
-        print_at_most("pitbox / pymodbus, p50", 1.0, ours.ratio(modbus))
+        print_verdict(BUDGETS["link"], "pitbox / echo + codec + MAC, p50", ours.ratio(codec))
+        print_verdict(BUDGETS["link, peer"], "pitbox / pymodbus, p50", ours.ratio(modbus))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import aiomqtt
 
-from benchmarks.rows import BenchmarkRow, arguments, interleave, print_at_most, print_table
+from benchmarks.budgets import BUDGETS
+from benchmarks.rows import BenchmarkRow, Role, arguments, interleave, print_table, print_verdict
 from table_controller.controller.clock import BoxClock
 from table_controller.controller.controller import DurableStep
 from table_controller.journal.records import STEP, VERSION, encode_step
@@ -45,7 +46,6 @@ TRIPS: Final = 20
 MANY: Final = 400
 # Mosquitto's limit for one client, and the default of the configuration.
 IN_FLIGHT: Final = 20
-BUDGET: Final = 1.3
 _NODELAY: Final = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
 
 EVENT: Final = ev.SeatLatched(3, 17, 204, 9, True)
@@ -159,7 +159,9 @@ def payload() -> bytes:
     return sample
 
 
-def trips(runner: asyncio.Runner, name: str, once: Callable[[], Awaitable[Any]], count: int = TRIPS) -> BenchmarkRow:
+def trips(
+    runner: asyncio.Runner, name: str, once: Callable[[], Awaitable[Any]], role: Role = "ours", count: int = TRIPS
+) -> BenchmarkRow:
     async def batch() -> list[float]:
         took = []
         for _ in range(count):
@@ -168,16 +170,18 @@ def trips(runner: asyncio.Runner, name: str, once: Callable[[], Awaitable[Any]],
             took.append(perf_counter() - start)
         return took
 
-    return BenchmarkRow(name, lambda: runner.run(batch()))
+    return BenchmarkRow(name, lambda: runner.run(batch()), role)
 
 
-def many(runner: asyncio.Runner, name: str, all_of_them: Callable[[], Awaitable[Any]]) -> BenchmarkRow:
+def many(
+    runner: asyncio.Runner, name: str, all_of_them: Callable[[], Awaitable[Any]], role: Role = "ours"
+) -> BenchmarkRow:
     async def batch() -> list[float]:
         start = perf_counter()
         await all_of_them()
         return [(perf_counter() - start) / MANY]
 
-    return BenchmarkRow(name, lambda: runner.run(batch()))
+    return BenchmarkRow(name, lambda: runner.run(batch()), role)
 
 
 async def _bare(stack: AsyncExitStack, port: int, name: str, options: Any = _NODELAY) -> aiomqtt.Client:
@@ -218,24 +222,24 @@ def _measure(runner: asyncio.Runner, stack: AsyncExitStack, folder: Path, port: 
     own, live = runner.run(opened()), runner.run(entered("live"))
     kept = runner.run(entered("kept", MANY))
     rows = [
-        trips(runner, "bare aiomqtt, TCP_NODELAY", lambda: bare.publish("bench/bare/events", body, qos=1)),
+        trips(runner, "bare aiomqtt, TCP_NODELAY", lambda: bare.publish("bench/bare/events", body, qos=1), "floor"),
         trips(runner, "pitbox, one message", lambda: own.publish("bench/own/events", body)),
         trips(runner, "pitbox, a durable step published", live.trip),
-        trips(runner, "bare aiomqtt as shipped", lambda: nagle.publish("bench/bare/events", body, qos=1), 4),
+        trips(runner, "bare aiomqtt as shipped", lambda: nagle.publish("bench/bare/events", body, qos=1), "peer", 4),
     ]
     interleave(rows, rounds)
     print_table(f"published at QoS 1 -> acknowledged, {len(body)} bytes", rows, rows[:1])
-    print_at_most("MQTT QoS 1 round trip / bare aiomqtt, p50", BUDGET, rows[1].ratio(rows[0]))
-    print_at_most("a durable step published / bare aiomqtt, p50", BUDGET, rows[2].ratio(rows[0]))
+    print_verdict(BUDGETS["mqtt"], "MQTT QoS 1 round trip / bare aiomqtt, p50", rows[1].ratio(rows[0]))
+    print_verdict(BUDGETS["mqtt"], "a durable step published / bare aiomqtt, p50", rows[2].ratio(rows[0]))
     crowds = [
-        many(runner, "bare aiomqtt", lambda: _at_once(bare, body)),
+        many(runner, "bare aiomqtt", lambda: _at_once(bare, body), "floor"),
         many(runner, "pitbox, steps as they come", live.many),
         many(runner, "pitbox, out of the journal", kept.from_journal),
     ]
     interleave(crowds, max(2, rounds // 4))
     print_table(f"one of {MANY} events with {IN_FLIGHT} in flight", crowds, crowds[:1])
     print("events/s: " + ", ".join(f"{row.name} {1 / row.percentile(0.5):.0f}" for row in crowds))
-    print_at_most("events as they come / bare aiomqtt", BUDGET, crowds[1].ratio(crowds[0]))
+    print_verdict(BUDGETS["mqtt"], "events as they come / bare aiomqtt", crowds[1].ratio(crowds[0]))
 
 
 def main() -> None:

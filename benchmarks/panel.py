@@ -18,9 +18,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from benchmarks.budgets import BUDGETS
 from benchmarks.link import remote_device
 from benchmarks.press import GAME, WholeService, at_sensors, box
-from benchmarks.rows import arguments, print_at_most, print_table
+from benchmarks.rows import Role, arguments, print_table, print_verdict
 from simulators.casino.broker import free_port
 from simulators.casino.remote_table import RemoteTable
 from simulators.casino.table_layout import BENCH_PIN
@@ -29,7 +30,6 @@ PANELS: Final = 10
 # Presses in a row at one box, before the next box.
 PAIR: Final = 4
 ROUNDS: Final = 100
-BUDGET: Final = 1.5
 # Presses beforehand at the box whose journal is read: some thousands of records.
 LONG: Final = 400
 # Arguments that make this program act as browsers.
@@ -108,7 +108,7 @@ def _browsers(port: int, kind: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
-async def _box(folder: Path, name: str, closing: AsyncExitStack) -> tuple[WholeService, int]:
+async def _box(folder: Path, name: str, closing: AsyncExitStack, role: Role = "ours") -> tuple[WholeService, int]:
     """Start a separate table; return its dealer and its panel's port."""
     place, sensors = folder / name, folder / f"{name} sensors"
     place.mkdir()
@@ -119,7 +119,7 @@ async def _box(folder: Path, name: str, closing: AsyncExitStack) -> tuple[WholeS
     await closing.enter_async_context(table)
     at_sensors(table.config, sensors)
     closing.enter_context(box("service", table.config))
-    service = await WholeService(name).start(place)
+    service = await WholeService(name, role).start(place)
     closing.push_async_callback(service.hang_up)
     return service, table.panel_port
 
@@ -136,7 +136,7 @@ def _following(port: int, kind: str, closing: AsyncExitStack) -> subprocess.Pope
 
 async def _measure(folder: Path, rounds: int) -> tuple[WholeService, WholeService, WholeService, int, int]:
     async with AsyncExitStack() as closing:
-        alone, _ = await _box(folder, "no panel", closing)
+        alone, _ = await _box(folder, "no panel", closing, "floor")
         followed, port = await _box(folder, f"{PANELS} panels", closing)
         asked, port_asked = await _box(folder, "journal read", closing)
         await asked.batch(keep=False, presses=LONG)  # make a long journal
@@ -166,8 +166,8 @@ def main() -> None:
     print(f"{pages} pages were served from a journal of {records:,} records meanwhile")
     for without, *others in (rows[:3], rows[3:6]):
         for with_ in others:
-            print_at_most(f"{with_.name} / without, p50", BUDGET, with_.ratio(without))
-            print_at_most(f"{with_.name} / without, p99", BUDGET, with_.percentile(0.99) / without.percentile(0.99))
+            print_verdict(BUDGETS["panel"], f"{with_.name} / without, p50", with_.ratio(without))
+            print(f"{with_.name} / without, p99: {with_.percentile(0.99) / without.percentile(0.99):.2f} x")
 
 
 if __name__ == "__main__":

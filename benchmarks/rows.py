@@ -1,22 +1,38 @@
-"""Rows of a benchmark: interleaved measurement, percentiles, the printed table and its verdicts."""
+"""Rows of a benchmark: interleaved measurement, percentiles, the printed table, verdicts, and the log of all of them.
+
+The log is the file that BENCH_LOG names, as JSON Lines: one line for each ratio and each verdict, with the commit that
+was measured and the direction that is good. `python -m tools.benchmark_figures --record` reads it.
+"""
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from benchmarks.budgets import Budget
+
 _MICRO = 1e6
+# Our code; the least that any program must do; a well-known program that does the same.
+Role = Literal["ours", "floor", "peer"]
+LOG: Final = "BENCH_LOG"
 
 
 class BenchmarkRow:
     """One implementation that is measured. `batch` runs it several times and returns the seconds of each run."""
 
-    def __init__(self, name: str, batch: Callable[[], Sequence[float]]) -> None:
+    def __init__(self, name: str, batch: Callable[[], Sequence[float]], role: Role = "ours") -> None:
         self.name = name
+        self.role = role
         self._batch = batch
         self.samples: list[float] = []
         self.medians: list[float] = []  # one per round
@@ -37,6 +53,12 @@ class BenchmarkRow:
     def ratio(self, base: BenchmarkRow) -> float:
         """Return this row's time as a multiple of `base`: the median over rounds, to ignore a noisy round."""
         return median(own / other for own, other in zip(self.medians, base.medians, strict=True))
+
+    def better(self, base: BenchmarkRow) -> str:
+        """Return which ratio to `base` is good for us; "-" if the ratio is only for comparison."""
+        if self is base or "ours" not in (self.role, base.role):
+            return "-"
+        return "lower" if self.role == "ours" else "higher"
 
 
 def arguments(description: str, example: str, rounds: int) -> int:
@@ -64,14 +86,16 @@ def interleave(rows: Sequence[BenchmarkRow], rounds: int) -> None:
 
 
 def print_table(title: str, rows: Sequence[BenchmarkRow], bases: Sequence[BenchmarkRow]) -> None:
-    """Print median and p99 of every row (µs) and its multiple of each base."""
-    names = ["", "median", "p99", *(f"x {base.name}" for base in bases)]
+    """Print role, median and p99 of every row (µs), its multiple of each base, and which multiple is good for us."""
+    names = ["", "is", "median", "p99", *(f"x {base.name}" for base in bases), "good"]
     lines = [
         [
             row.name,
+            row.role,
             f"{row.percentile(0.5) * _MICRO:.2f} us",
             f"{row.percentile(0.99) * _MICRO:.2f} us",
             *(f"{row.ratio(base):.2f}" for base in bases),
+            row.better(bases[0]),
         ]
         for row in rows
     ]
@@ -80,13 +104,42 @@ def print_table(title: str, rows: Sequence[BenchmarkRow], bases: Sequence[Benchm
     for line in (names, *lines):
         first, *others = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         print("  " + "   ".join([first, *(cell.rstrip().rjust(len(cell)) for cell in others)]))
+    for row in rows:
+        for base in bases:
+            log_ratio(title, row, base)
 
 
-def print_at_most(what: str, limit: float, measured: float) -> None:
-    """Print whether a ratio is within its budget."""
-    print(f"{what}: budget <= {limit:g} x: measured {measured:.2f} x: {'held' if measured <= limit else 'NOT held'}")
+def log_ratio(title: str, row: BenchmarkRow, base: BenchmarkRow) -> None:
+    """Log the ratio of a row to its floor or peer."""
+    _log(
+        table=title, row=row.name, role=row.role, base=base.name, base_role=base.role, better=row.better(base),
+        ratio=round(row.ratio(base), 3), median_us=round(row.percentile(0.5) * _MICRO, 2),
+    )  # fmt: skip
 
 
-def print_at_least(what: str, limit: float, measured: float) -> None:
-    """Print whether a ratio reaches its budget."""
-    print(f"{what}: budget >= {limit:g} x: measured {measured:.2f} x: {'held' if measured >= limit else 'NOT held'}")
+def print_verdict(budget: Budget, what: str, measured: float) -> None:
+    """Print and log whether a measured value is within its budget."""
+    verdict = "held" if budget.is_met(measured) else "NOT held"
+    print(f"{what}: budget {budget.text()}: measured {measured:.2f} {budget.unit}: {verdict}")
+    _log(
+        verdict=what, budget=budget.what, limit=budget.limit, unit=budget.unit, better=budget.better,
+        reference=budget.reference, measured=round(measured, 3), held=budget.is_met(measured),
+    )  # fmt: skip
+
+
+def _log(**line: object) -> None:
+    if LOG in os.environ:
+        main = sys.modules["__main__"].__spec__
+        name = "" if main is None else main.name.rpartition(".")[2]
+        with Path(os.environ[LOG]).open("a", encoding="utf-8") as log:
+            log.write(json.dumps({"benchmark": name, "commit": measured_commit(), **line}) + "\n")
+
+
+@cache
+def measured_commit() -> str:
+    """Return the commit that is measured, with a plus if files have changed since; "unknown" outside of git."""
+    described = subprocess.run(
+        ["git", "describe", "--always", "--abbrev=8", "--dirty=+", "--exclude=*"],
+        cwd=Path(__file__).parent, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return described.stdout.strip() or "unknown"

@@ -18,7 +18,9 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from benchmarks.budgets import BUDGETS
 from benchmarks.press import GAME
+from benchmarks.rows import print_verdict
 from simulators.casino.box_process import BoxProcess
 from simulators.casino.broker import free_port
 from simulators.casino.remote_table import RemoteTable
@@ -26,9 +28,6 @@ from simulators.casino.remote_table import RemoteTable
 STARTS: Final = 5
 # Rounds a minute: a slow table, and more than any real table plays.
 PACES: Final = (1, 60)
-# Budgets of the design page.
-READY_S: Final = 1.5
-RESIDENT_MB: Final = 64
 
 
 # --- the process ------------------------------------------------------------------------------------------------------
@@ -67,9 +66,10 @@ class MeasuredBox(BoxProcess):
         self._socket.close()
 
 
-def _interpreter() -> float:
+def _run_seconds(*arguments: str) -> float:
+    """Return the seconds that the interpreter takes to run something."""
     began = time.perf_counter()
-    subprocess.run([sys.executable, "-c", "import asyncio"], check=True)
+    subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - began
 
 
@@ -83,19 +83,18 @@ def _table(folder: Path) -> RemoteTable:
 
 async def _starts(folder: Path) -> None:
     async with _table(folder) as table:
-        took, floors, sizes = [], [], []
+        took, floors, versions, sizes = [], [], [], []
         for _ in range(STARTS):
-            floors.append(await asyncio.to_thread(_interpreter))
+            floors.append(await asyncio.to_thread(_run_seconds, "-c", "import asyncio"))
+            versions.append(await asyncio.to_thread(_run_seconds, "-m", "table_controller.cli", "--version"))
             process = MeasuredBox(table.config)
             took.append(await asyncio.to_thread(process.ready))
             sizes.append(process.resident_mb)
             await asyncio.to_thread(process.stop)
     ready, floor = median(took), median(floors)
-    held = "held" if ready < READY_S else "NOT held"
-    print(
-        f"start to ready: budget < {READY_S} s: measured {ready:.2f} s ({ready / floor:.1f} x import asyncio): {held}"
-    )
-    print(f"resident when ready: {median(sizes):.1f} MB")
+    print_verdict(BUDGETS["version"], "pitbox --version / import asyncio", median(versions) / floor)
+    print_verdict(BUDGETS["ready"], f"start to ready ({ready / floor:.1f} x import asyncio)", ready)
+    print_verdict(BUDGETS["memory"], "resident when ready", median(sizes))
 
 
 async def _pace(folder: Path, per_minute: int, seconds: float) -> None:
@@ -119,14 +118,14 @@ async def _pace(folder: Path, per_minute: int, seconds: float) -> None:
             resident = process.resident_mb
         finally:
             await asyncio.to_thread(process.stop)
-    held = "held" if resident < RESIDENT_MB else "NOT held"
     real = rounds / passed * 60
     between = f"{100 * idle_cpu / idle_s:.2f} % between rounds, " if idle_s > passed / 10 else ""
     each = (used - idle_cpu) / rounds * 1000
     print(
         f"{per_minute} rounds/min ({real:.1f} played, {passed:.0f} s): {100 * used / passed:.2f} % of one core ", end=""
     )
-    print(f"({between}{each:.0f} ms a round); resident budget < {RESIDENT_MB} MB: measured {resident:.1f} MB: {held}")
+    print(f"({between}{each:.0f} ms a round)")
+    print_verdict(BUDGETS["memory"], f"resident after {passed:.0f} s at {per_minute} rounds/min", resident)
 
 
 async def _paces(folder: Path, seconds: float) -> None:

@@ -22,6 +22,9 @@ from firmware_bridge.transport.ports import open_port
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from benchmarks.link import Host
+    from benchmarks.rows import Role
+
 ROUNDS: Final = 60
 
 
@@ -42,10 +45,10 @@ async def _pitbox(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]
     return await linked(await open_port(address), closing)
 
 
-HOSTS: Final = {
-    "bare_tcp": ("bare TCP echo", bare(_connected)),
-    "codec_tcp": ("TCP echo + codec + MAC", coded(_connected)),
-    "usbip": ("pitbox over USB/IP", _pitbox),
+HOSTS: Final[dict[str, tuple[str, Role, Host]]] = {
+    "bare_tcp": ("bare TCP echo", "floor", bare(_connected)),
+    "codec_tcp": ("TCP echo + codec + MAC", "floor", coded(_connected)),
+    "usbip": ("pitbox over USB/IP", "ours", _pitbox),
 }
 assert HOSTS.keys() == TCP_ENDS.keys()
 
@@ -61,8 +64,8 @@ def main() -> None:
         for name in HOSTS:
             far_ends.enter_context(remote_device(name, Path(folder, name)))
         rows = [
-            trips_row(runner, title, runner.run(host(Path(folder, name), hosts)))
-            for name, (title, host) in HOSTS.items()
+            trips_row(runner, title, role, runner.run(host(Path(folder, name), hosts)))
+            for name, (title, role, host) in HOSTS.items()
         ]
         interleave(rows, rounds)
         print_table("request -> reply over loopback, two processes", rows, rows[:2])

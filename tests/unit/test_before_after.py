@@ -34,8 +34,17 @@ def test_what_is_measured_on_one_side_only_has_not_fallen() -> None:
 
 
 def test_benchmarks_have_room_for_noise() -> None:
-    assert not has_fallen("benchmarks, mean ratio", 2.0, ComparedFigure(2.1, "not more"))
-    assert has_fallen("benchmarks, mean ratio", 2.0, ComparedFigure(2.3, "not more"))
+    assert not has_fallen("benchmarks, link", 2.0, ComparedFigure(2.1, "not more"))
+    assert has_fallen("benchmarks, link", 2.0, ComparedFigure(2.3, "not more"))
+    assert not has_fallen("benchmarks, codec", 2.0, ComparedFigure(1.9, "not fewer"))
+    assert has_fallen("benchmarks, codec", 2.0, ComparedFigure(1.7, "not fewer"))
+
+
+def test_each_mean_of_a_benchmark_has_its_direction() -> None:
+    rules = {name: figure.rule for name, figure in module.measured_elsewhere().items()}
+    assert rules["benchmarks, codec"] == "not fewer"
+    assert rules["benchmarks, link"] == "not more"
+    assert rules["benchmarks, hands"] == rules["benchmarks, journal"] == rules["benchmarks, mean"] == "shown"
 
 
 @pytest.mark.parametrize(

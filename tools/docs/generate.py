@@ -29,7 +29,7 @@ from simulators.engine.faults import COMMON_FAULTS, FAULTS_BY_KIND
 from simulators.mutants import all_mutants
 from table_controller.catalogue import catalogue
 from table_controller.table.diagrams import draw_mermaid
-from tools import ROOT, clause_table, coverage_figures
+from tools import ROOT, benchmark_figures, clause_table, coverage_figures
 from tools.docs import (
     asyncapi,
     config_tables,
@@ -365,6 +365,7 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "service": ("docs/service.md", service_diagram),
     "faults": ("docs/faults.md", partial(faults, COMMON_FAULTS)),
     "jam": ("README.md", recordings.jam_text),
+    "budgets": ("docs/benchmarks.md", benchmark_figures.budget_table),
     "coverage": (coverage_figures.PAGE, coverage_figures.stored_part),
     "clause words": ("README.md", clause_table.word_table),
     **{part: ("docs/rulebook.md", make) for part, make in rule_tables.PARTS.items()},
