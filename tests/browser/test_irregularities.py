@@ -117,6 +117,11 @@ async def _way_back(stage: Any, bench: Any) -> None:
     await _next(technician, "return")
     await technician.click("[data-step=return]")
     await show_credential(technician, "floor-1")
+    await technician.wait_for_selector("#stepmessage:has-text('cards are behind its gate')")
+    await _order(technician, "eject")
+    await _do(bench, "take_deck", "from the gate")
+    await technician.click("[data-step=return]")
+    await show_credential(technician, "floor-1")
     await technician.wait_for_selector('#steps [data-at="return"][data-state="done"]')
     await bench.wait_for_selector(f"{MACHINE}:not(:has(.badge:has-text('test mode')))")
     notes = [msgspec.json.decode(r.body, type=Note) for r in stage.house.disk.records if r.kind == "note"]

@@ -18,6 +18,7 @@ from table_controller.rulebook.settlement.round_settlement import settle
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, Finding, Prompt, RequestRefused, WagersReturned
+from table_controller.table.view import ODDS
 from tests.support.core.ideal_table import DEALER, FLOOR, NO_MACHINES, WILD_PROGRESSIVE, IdealTable
 from tests.support.core.settled_rounds import seat, terms
 from tests.support.core.two_games import ALL_WAGERS
@@ -175,6 +176,14 @@ def boxes_of_one_player(game: str, raw: dict[str, Any]) -> Any:
     return list(_acts(table))
 
 
+def odds_not_shown(game: str, raw: dict[str, Any]) -> Any:
+    """The sign page shows no odds when the dealer wants to open a round."""
+    table = opened(game, raw)
+    table.step(ev.SignShown(ODDS, "stale"))
+    table.step(ev.OpenRound(DEALER))
+    return list(_acts(table))
+
+
 def booked(game: str, raw: dict[str, Any]) -> Any:
     table = opened(game, raw)
     table.bets = {1, 3}
@@ -214,6 +223,7 @@ CASES: Final[dict[str, Case]] = {
     "adjacent_boxes": Case(ASIA, {"adjacent_boxes": 1}, {"adjacent_boxes": 2}, boxes_of_one_player),
     "mid_shoe_entry_ban": Case(UNDER, _BATCH, {**_BATCH, "mid_shoe_entry_ban": True}, _seats_answered(1, 2)),
     "face_check_rounds": Case(SAIGON, {}, {"face_check_rounds": 1}, two_rounds),
+    "posted_on_sign": Case(SAIGON, {}, {"posted_on_sign": ["odds"]}, odds_not_shown),
     "start_marker": Case(ASIA, {}, {"start_marker": True}, round_of),
     "wheel_lowest_straight_flush": Case(
         ASIA, {}, {"wheel_lowest_straight_flush": True},
