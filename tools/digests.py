@@ -1,7 +1,7 @@
 """Digests over everything that simulated tables journal, without names: the same before and after names change.
 
 python -m tools.digests                compares with tests/digests.json; exit 1 if one differs
-python -m tools.digests --write        writes the file; give the reason in docs/reviews/one-core/digests.md
+python -m tools.digests --write        writes the file; give the reason in the commit
 python -m tools.digests --rounds 2000  a longer soak of each game, printed only
 
 A soak of each game and every incident run on the shipped box in virtual time, from fixed seeds. Of each step and note

@@ -1,23 +1,25 @@
 """The fault schedule of a simulated table: a list of mishaps drawn by seed, and their injection.
 
 A mishap is a round, a moment in it, a slot and a fault. The list is the only random choice of faults, so any part of it
-can be played again with the same seed.
+can be played again with the same seed. What happens to a kind of machine only is in its `faults.py`.
 """
 
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
 from firmware_bridge.errors import BadFault, UsageError
 from simulators.casino.dealer import DEALER
 from simulators.casino.table_layout import keypad_and_sign, table_slots
-from simulators.engine.faults import TABLE_KIND, parse_fault
+from simulators.engine.faults import MISHAPS_BY_KIND, TABLE_KIND, parse_fault
 from table_controller.table import events as ev
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from simulators.casino.table import CasinoTable
     from simulators.engine.faults import InjectedFault
 
@@ -32,9 +34,6 @@ _LATEST: Final = 60.0
 # Latest moment of a chip after a round opened (s): no more bets is called after two.
 _BETTING: Final = 2.6
 
-_SHUFFLER_SEGMENTS: Final = ("feed", "bridge", "lift", "shelf", "unload", "stack", "drop")
-_SHUFFLER_SENSED: Final = ("feed", "bridge", "lift", "unload", "stack")
-_SHOE_SEGMENTS: Final = ("feed", "store", "draw", "exit", "drop")
 _POINTS: Final = ("sync", "before", "after")
 _QUESTIONS: Final = ("stub", "chips", "announce", "cards_together", "deck_counted", "cut")
 
@@ -67,19 +66,22 @@ def parse_mishap(text: str) -> Mishap:
     return mishap
 
 
-def draw_schedule(game: str, seed: int, rounds: int, level: FaultLevel) -> list[Mishap]:
-    """Draw the mishaps of so many rounds, in order."""
+def draw_schedule(
+    game: str, seed: int, rounds: int, level: FaultLevel, more: Mapping[str, str] | None = None
+) -> list[Mishap]:
+    """Draw the mishaps of so many rounds, in order. `more`: further slots of the table, with the model in each."""
     rng = Random(f"storm {game} {seed}")
-    rate, slots = _RATES[level], [slot for slot in table_slots(game) if slot not in keypad_and_sign(game)]
+    rate, unused = _RATES[level], keypad_and_sign(game)
+    slots = {slot: model for slot, model in (table_slots(game) | dict(more or {})).items() if slot not in unused}
     drawn: list[Mishap] = []
     for number in range(1, rounds + 1):
         left = rate
         while rng.random() < left / (1 + left):  # geometric, with this mean
-            drawn.append(_one(rng, number, slots, game))
+            drawn.append(_one(rng, number, slots))
     return sorted(drawn)
 
 
-def _one(rng: Random, number: int, slots: list[str], game: str) -> Mishap:
+def _one(rng: Random, number: int, slots: Mapping[str, str]) -> Mishap:
     moment = round(rng.uniform(0, _LATEST), 3)
     sort = rng.random()
     if sort < 0.12:
@@ -91,7 +93,8 @@ def _one(rng: Random, number: int, slots: list[str], game: str) -> Mishap:
     if kind == "bet_sensor" and rng.random() < 0.7:
         word = rng.choice(["place_bet", "place_bet", "take_bet", "place_bet:chips=2", "edge_bet", "drop_chip"])
         return Mishap(number, round(rng.uniform(0.5, _BETTING), 4), slot, word)
-    words = _of_any(rng) if rng.random() < 0.45 else _OWN[kind](rng, game)
+    is_common, own = rng.random() < 0.45, MISHAPS_BY_KIND[kind]
+    words = _of_any(rng) if is_common or own is None else own(rng, slots[slot])
     return Mishap(number, moment, slot, rng.choice(words))
 
 
@@ -116,61 +119,6 @@ def _of_any(rng: Random) -> list[str]:
         f"drop:frames={rng.randint(1, 6)}", f"corrupt:frames={rng.randint(1, 6)}",
         f"duplicate:frames={rng.randint(1, 6)}", "withhold:message=GetStatus",
     ]  # fmt: skip
-
-
-def _of_shuffler(rng: Random, game: str) -> list[str]:
-    card = rng.randint(0, 300 if table_slots(game)["shuffler.1"] == "shuffler-batch" else 50)
-    words = [
-        f"jam:segment={rng.choice(_SHUFFLER_SEGMENTS)},card={card}",
-        f"torn_card:segment={rng.choice(_SHUFFLER_SENSED)},card={card}",
-        f"double_feed:card={card},offset={rng.choice([10, 30, 60])}",
-        f"card_left_inside:card={card}",
-        f"wear:segment={rng.choice(_SHUFFLER_SEGMENTS)},percent={rng.choice([10, 20])}",
-        f"dust:sensor={rng.choice(_SHUFFLER_SENSED[:3])},percent={rng.choice([10, 30, 60])}",
-        "sort_mode", "missing_card", "foreign_card", "swapped_card", "door:to=open", "door:to=closed",
-        "withhold:message=StartCycle",
-    ]  # fmt: skip
-    return [*words, f"cards_left_inside:count=16,card={card}", f"card_migrates:card={card}"]
-
-
-def _of_shoe(rng: Random, game: str) -> list[str]:
-    if table_slots(game)["shoe.1"] == "shoe-manual":
-        return [
-            f"double_feed:offset={rng.choice([10, 45, 70])}", f"jam:segment={rng.choice(['exit', 'drop'])}",
-            f"face_up:depth={rng.randint(0, 9)}",
-        ]  # fmt: skip
-    card = rng.randint(0, 40)
-    return [
-        f"jam:segment={rng.choice(_SHOE_SEGMENTS)},card={card}", f"torn_card:segment=exit,card={card}",
-        f"double_feed:segment={rng.choice(['feed', 'draw'])},card={card},offset={rng.choice([10, 30, 60])}",
-        f"card_left_inside:card={card}", f"wear:segment={rng.choice(_SHOE_SEGMENTS)},percent={rng.choice([10, 20])}",
-        f"dust:sensor={rng.choice(['feed', 'draw', 'exit'])},percent={rng.choice([10, 30, 60])}",
-        "missing_card", "foreign_card", f"face_up:depth={rng.randint(0, 40)}", "door:to=open", "door:to=closed",
-        "withhold:message=Dispense", "withhold:message=Load",
-    ]  # fmt: skip
-
-
-def _of_shaker(rng: Random, _: str) -> list[str]:
-    die = rng.randint(1, 3)
-    return [
-        f"lean:die={die}", f"stack:die={die}", f"spill:die={die}", f"tremble:seconds={rng.choice([1, 4])}",
-        f"dust:die={die},percent={rng.choice([20, 60])}", "deaf", "bump",
-    ]  # fmt: skip
-
-
-def _of_bet_sensor(rng: Random, _: str) -> list[str]:
-    return [
-        f"drift:percent={rng.choice([10, 30])}", f"interference:noise={rng.choice([50, 200])}", "dead_lamp",
-        "foreign_object",
-    ]  # fmt: skip
-
-
-_OWN: Final[dict[str, Any]] = {
-    "shuffler": _of_shuffler,
-    "shoe": _of_shoe,
-    "shaker": _of_shaker,
-    "bet_sensor": _of_bet_sensor,
-}
 
 
 def inject_mishap(casino: CasinoTable, mishap: Mishap) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+from functools import partial
 from multiprocessing import connection, get_context
 from time import perf_counter
 from traceback import format_exc
@@ -18,6 +19,7 @@ import msgspec
 from simulators.casino import soak
 from simulators.casino.fault_schedule import Mishap
 from simulators.casino.soak import SoakFailure, SoakFigures
+from simulators.casino.table import CasinoTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,12 +30,13 @@ _INTERRUPT: Final = (signal.SIGINT,)
 
 
 class TableRun(msgspec.Struct, frozen=True):
-    """A table to play: its game, seed, rounds and mishaps."""
+    """A table to play: its game, seed, rounds and mishaps. `more`: further slots, with the model in each."""
 
     game: str
     seed: int
     rounds: int
     mishaps: list[Mishap]
+    more: dict[str, str] = {}
 
 
 class ParallelResult(msgspec.Struct, frozen=True):
@@ -81,7 +84,8 @@ def play_all(
 
 
 def _play(sitting: TableRun, on_round: Callable[[], None]) -> tuple[SoakFigures, SoakFailure | None]:
-    return soak.run_table(sitting.game, sitting.seed, sitting.rounds, sitting.mishaps, on_round)
+    make = partial(CasinoTable, more=sitting.more)
+    return soak.run_table(sitting.game, sitting.seed, sitting.rounds, sitting.mishaps, on_round, make=make)
 
 
 class _Outcome:

@@ -27,7 +27,7 @@ from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from simulators.casino.fault_schedule import FaultLevel
 
@@ -324,7 +324,9 @@ def shrink(failure: SoakFailure, tries: int = 120, make: Callable[..., CasinoTab
     return least
 
 
-def tables(game: str, rounds: int, seed: int, level: FaultLevel) -> list[tuple[int, int, list[Mishap]]]:
+def tables(
+    game: str, rounds: int, seed: int, level: FaultLevel, more: Mapping[str, str] | None = None
+) -> list[tuple[int, int, list[Mishap]]]:
     """Return the tables of a soak: seed, rounds and mishaps of each."""
     days = [min(ROUNDS_PER_TABLE, rounds - start) for start in range(0, rounds, ROUNDS_PER_TABLE)]
-    return [(seed + at, length, draw_schedule(game, seed + at, length, level)) for at, length in enumerate(days)]
+    return [(seed + at, length, draw_schedule(game, seed + at, length, level, more)) for at, length in enumerate(days)]

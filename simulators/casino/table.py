@@ -66,6 +66,7 @@ class CasinoTable:
         seed: int = 0,
         speed: float = 1.0,
         models: dict[str, str] | None = None,
+        more: dict[str, str] | None = None,
         choices: dict[str, Any] | None = None,
         trust: dict[str, Trust] | None = None,
         disk: Disk | None = None,
@@ -74,7 +75,9 @@ class CasinoTable:
         people: Callable[[CasinoTable], SimulatedPeople] = SimulatedPeople,
         credentials: plan.PeopleSource | None = None,
     ) -> None:
-        """`choices`: further choices of the certificate holder; `trust`: the trust of single slots.
+        """`models`: of the table's own slots; `more`: further slots, with the model in each.
+
+        `choices`: further choices of the certificate holder; `trust`: the trust of single slots.
 
         `credentials`: who may sign on at the box in addition to the simulated people.
         """
@@ -101,11 +104,11 @@ class CasinoTable:
         self.clock = SimulatedClock()
         self._seed = seed
         self._snapshot_every = snapshot_every
-        chosen = _machines(game, self.submission) | (models or {})
+        chosen = _machines(game, self.submission) | (models or {}) | (more or {})
         self.machines: dict[str, SimulatedMachine] = {}
         for slot, model in chosen.items():
-            more = {"chips": self.chips} if model == "bet-sensor" else {}
-            self.machines[slot] = make_machine(model, slot, seed=seed, speed=speed, world=self.world, **more)
+            chips = {"chips": self.chips} if model == "bet-sensor" else {}
+            self.machines[slot] = make_machine(model, slot, seed=seed, speed=speed, world=self.world, **chips)
         self._has_own_dealer = credentials is None
         self.plan = make_plan(
             self.edition, self.submission, self.machines, self.mains,

@@ -6,14 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import UsageError
-from simulators.kinds.models import make_machine
+from simulators.kinds.models import MODELS, make_machine
 from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import Chips
 from table_controller.access.people_file import Cost, add_credential, load_credentials
 from table_controller.rulebook import edition, paytables
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from simulators.engine.machine import SimulatedMachine
@@ -49,6 +49,14 @@ def table_slots(game: str, start: str | None = None) -> dict[str, str]:
         raise UsageError(f"--start {start} is not for {game}: {known}")
     slots = (_BATCH if rules.cards.decks > 1 else _ONE_DECK) | (_PROGRESSIVE if rules.progressive else {})
     return slots | (START_DEVICES[start or allowed[0]] if allowed else {})
+
+
+def slots_of_models(models: Iterable[str]) -> dict[str, str]:
+    """Return a slot for each model that a table has in addition to its own: the first one of its kind."""
+    for model in models:
+        if model not in MODELS:
+            raise UsageError(f"there is no model {model!r}; models: {', '.join(MODELS)}")
+    return {f"{MODELS[model].machine.kind}.1": model for model in models}
 
 
 def default_choices(game: str) -> dict[str, Any]:

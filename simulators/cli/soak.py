@@ -6,6 +6,7 @@ Prints progress and figures; for a failure, the shortest list of mishaps and the
 from __future__ import annotations
 
 import shlex
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import UsageError
@@ -15,6 +16,7 @@ from table_controller.rulebook import GAMES
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from simulators.casino.soak import SoakFailure, SoakFigures
 
@@ -30,6 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mishap", action="append", metavar="'ROUND@SECOND SLOT FAULT'", help="inject only this mishap; repeatable"
     )
+    parser.add_argument(
+        "--with", action="append", dest="more", default=[], metavar="MODEL",
+        help="a machine that the table has in addition to its own; repeatable",
+    )  # fmt: skip
     add_jobs(parser)
     parser.add_argument(
         "--keep", action="store_true", help="print a failure with its full list of mishaps, not the shortest one"
@@ -42,20 +48,22 @@ def soak(args: argparse.Namespace) -> int:
     from simulators.casino.fault_schedule import parse_mishap
     from simulators.casino.parallel import TableRun, play_all
     from simulators.casino.soak import shrink, tables
+    from simulators.casino.table import CasinoTable
+    from simulators.casino.table_layout import slots_of_models
 
     if not 1 <= args.rounds <= 10_000_000:
         raise UsageError("--rounds takes a number from 1 to 10000000")
     given = None if args.mishap is None else sorted(parse_mishap(text) for text in args.mishap)
     if given is not None and args.game == ALL:
         raise UsageError("--mishap goes with one --game")
-    jobs = read_jobs(args)
+    jobs, more = read_jobs(args), slots_of_models(args.more)
     games = list(GAMES) if args.game == ALL else [args.game]
     sittings: list[TableRun] = []
     last: dict[int, str] = {}  # the last table of each game
     for at, game in enumerate(games):
         share = args.rounds // len(games) + (at < args.rounds % len(games))
-        for seed, length, drawn in tables(game, share, args.seed, args.faults):
-            sittings.append(TableRun(game, seed, length, drawn if given is None else given))
+        for seed, length, drawn in tables(game, share, args.seed, args.faults, more):
+            sittings.append(TableRun(game, seed, length, drawn if given is None else given, more))
         last[len(sittings) - 1] = game
     with RoundProgress(args.rounds) as progress:
         played = play_all(
@@ -63,7 +71,8 @@ def soak(args: argparse.Namespace) -> int:
         )
     if played.failure is not None:
         failure = played.failure
-        _fail(failure, None if args.keep or given is not None else shrink(failure))
+        make = partial(CasinoTable, more=more)
+        _fail(failure, None if args.keep or given is not None else shrink(failure, make=make), args.more)
         return 1
     for line in summary(played.figures):
         print(line)
@@ -94,7 +103,7 @@ def _counted(counter: Any) -> str:
     return ", ".join(f"{name} {count}" for name, count in sorted(counter.items())) or "none"
 
 
-def _fail(failure: SoakFailure, least: SoakFailure | None) -> None:
+def _fail(failure: SoakFailure, least: SoakFailure | None, more: list[str]) -> None:
     """Print a failure, the fewest mishaps that cause it, and the command that replays it."""
     print(f"{failure.game}, seed {failure.seed}, round {failure.rounds}: {failure.how}")
     shown = least or failure
@@ -102,13 +111,15 @@ def _fail(failure: SoakFailure, least: SoakFailure | None) -> None:
         print(f"{len(failure.mishaps)} mishaps until then; these are enough to cause it ({least.how}):")
     for mishap in shown.mishaps:
         print(f"  {mishap}")
-    print(f"replay: {replay_command(shown)}")
+    print(f"replay: {replay_command(shown, more)}")
 
 
-def replay_command(failure: SoakFailure) -> str:
+def replay_command(failure: SoakFailure, more: Sequence[str] = ()) -> str:
     """Return the command that replays a failure."""
     words = ["pitbox", "sim", "soak", "--game", failure.game, "--seed", str(failure.seed)]
     words += ["--rounds", str(failure.rounds), "--faults", "none"]
+    for model in more:
+        words += ["--with", model]
     for mishap in failure.mishaps:
         words += ["--mishap", str(mishap)]
     return shlex.join(words)

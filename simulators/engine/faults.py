@@ -1,18 +1,22 @@
 """The fault names that tests, `pitbox sim` and the bench view share. The simulated machines implement the faults.
 
-Each kind of machine lists its own in `simulators/kinds/<kind>/faults.py`.
+Each kind of machine lists its own in `simulators/kinds/<kind>/faults.py`, with those that a fault schedule draws.
 """
 
 from __future__ import annotations
 
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from devices.message_registry import KIND_MESSAGES
 from firmware_bridge.errors import BadFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
 
 ACTS_ON: Final = ("line", "board", "firmware", "machine", "hands")
 # The kind name of faults that concern a whole table, not one of its machines.
@@ -139,6 +143,12 @@ def _words(rows: FaultRows) -> dict[str, FaultKind]:
 COMMON_FAULTS: Final = _words(_EVERY)
 FAULTS_BY_KIND: Final = {
     machine.KIND: _words(import_module(f"simulators.kinds.{machine.KIND}.faults").FAULTS) for machine in KIND_MESSAGES
+}
+# What a fault schedule may inject into a machine of a model, drawn at random; a kind without a `mishaps` of its own has
+# the faults of every machine only.
+MISHAPS_BY_KIND: Final[dict[str, Callable[[Random, str], list[str]] | None]] = {
+    machine.KIND: getattr(import_module(f"simulators.kinds.{machine.KIND}.faults"), "mishaps", None)
+    for machine in KIND_MESSAGES
 }
 TABLE_FAULTS: Final = _words(_HOUSE)
 

@@ -66,7 +66,7 @@ class Breaks(CasinoTable):
 def test_the_first_failure_in_seed_order_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     real = soak.run_table
 
-    def planted(game: str, seed: int, rounds: int, mishaps: Any, on_round: Any) -> Any:
+    def planted(game: str, seed: int, rounds: int, mishaps: Any, on_round: Any, make: Any) -> Any:
         return real(game, seed, rounds, mishaps, on_round, Breaks if seed >= 2 else CasinoTable)
 
     monkeypatch.setattr(soak, "run_table", planted)
@@ -82,10 +82,10 @@ def test_the_first_failure_in_seed_order_is_reported(monkeypatch: pytest.MonkeyP
 
 
 def test_an_exception_in_a_worker_is_raised_in_the_parent(monkeypatch: pytest.MonkeyPatch) -> None:
-    def raises(*_: Any) -> NoReturn:
+    def raises(*_: Any, **__: Any) -> NoReturn:
         raise ValueError("not a promise, a mistake")
 
-    def dies(*_: Any) -> None:
+    def dies(*_: Any, **__: Any) -> None:
         os._exit(3)
 
     sittings = [TableRun("over_under", seed, 1, []) for seed in (1, 2)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from random import Random
+
     from simulators.engine.faults import FaultRows
 
 FAULTS: Final[FaultRows] = (
@@ -21,3 +23,11 @@ FAULTS: Final[FaultRows] = (
     ("foreign_object", "hands", {}, "a hand puts a coin or a telephone on the spot"),
     ("take_object", "hands", {}, "a hand takes the foreign object away"),
 )
+
+
+def mishaps(rng: Random, _model: str) -> list[str]:
+    """Return what can happen to a bet sensor at a simulated table."""
+    return [
+        f"drift:percent={rng.choice([10, 30])}", f"interference:noise={rng.choice([50, 200])}", "dead_lamp",
+        "foreign_object",
+    ]  # fmt: skip

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from random import Random
+
     from simulators.engine.faults import FaultRows
 
 FAULTS: Final[FaultRows] = (
@@ -32,3 +34,12 @@ FAULTS: Final[FaultRows] = (
     ("swap_die", "hands", {"die": "1", "loaded": "6"}, "replace die N by another, loaded for a face (0: a fair one)"),
     ("exchange_dice", "hands", {}, "open the door, take the dice out, put three new ones in, close it"),
 )
+
+
+def mishaps(rng: Random, _model: str) -> list[str]:
+    """Return what can happen to a shaker at a simulated table."""
+    die = rng.randint(1, 3)
+    return [
+        f"lean:die={die}", f"stack:die={die}", f"spill:die={die}", f"tremble:seconds={rng.choice([1, 4])}",
+        f"dust:die={die},percent={rng.choice([20, 60])}", "deaf", "bump",
+    ]  # fmt: skip

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from random import Random
+
     from simulators.engine.faults import FaultRows
 
 FAULTS: Final[FaultRows] = (
@@ -90,3 +92,22 @@ FAULTS: Final[FaultRows] = (
     ("clear_path", "hands", {}, "open the door, take every card off the path, close the door"),
     ("gather", "hands", {}, "collect the cards that were dealt and discarded in the tray"),
 )
+_SEGMENTS: Final = ("feed", "store", "draw", "exit", "drop")
+
+
+def mishaps(rng: Random, model: str) -> list[str]:
+    """Return what can happen to a shoe of this model at a simulated table."""
+    if model == "shoe-manual":
+        return [
+            f"double_feed:offset={rng.choice([10, 45, 70])}", f"jam:segment={rng.choice(['exit', 'drop'])}",
+            f"face_up:depth={rng.randint(0, 9)}",
+        ]  # fmt: skip
+    card = rng.randint(0, 40)
+    return [
+        f"jam:segment={rng.choice(_SEGMENTS)},card={card}", f"torn_card:segment=exit,card={card}",
+        f"double_feed:segment={rng.choice(['feed', 'draw'])},card={card},offset={rng.choice([10, 30, 60])}",
+        f"card_left_inside:card={card}", f"wear:segment={rng.choice(_SEGMENTS)},percent={rng.choice([10, 20])}",
+        f"dust:sensor={rng.choice(['feed', 'draw', 'exit'])},percent={rng.choice([10, 30, 60])}",
+        "missing_card", "foreign_card", f"face_up:depth={rng.randint(0, 40)}", "door:to=open", "door:to=closed",
+        "withhold:message=Dispense", "withhold:message=Load",
+    ]  # fmt: skip

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from random import Random
+
     from simulators.engine.faults import FaultRows
 
 FAULTS: Final[FaultRows] = (
@@ -86,3 +88,21 @@ FAULTS: Final[FaultRows] = (
     ("draw_pair", "hands", {}, "continuous model: draw two cards from the chute as if they were one"),
     ("discard", "hands", {"cards": "0"}, "continuous model: put cards in play back into the intake (0: all of them)"),
 )
+_SEGMENTS: Final = ("feed", "bridge", "lift", "shelf", "unload", "stack", "drop")
+_SENSED: Final = ("feed", "bridge", "lift", "unload", "stack")
+
+
+def mishaps(rng: Random, model: str) -> list[str]:
+    """Return what can happen to a shuffler of this model at a simulated table."""
+    card = rng.randint(0, 300 if model == "shuffler-batch" else 50)
+    words = [
+        f"jam:segment={rng.choice(_SEGMENTS)},card={card}",
+        f"torn_card:segment={rng.choice(_SENSED)},card={card}",
+        f"double_feed:card={card},offset={rng.choice([10, 30, 60])}",
+        f"card_left_inside:card={card}",
+        f"wear:segment={rng.choice(_SEGMENTS)},percent={rng.choice([10, 20])}",
+        f"dust:sensor={rng.choice(_SENSED[:3])},percent={rng.choice([10, 30, 60])}",
+        "sort_mode", "missing_card", "foreign_card", "swapped_card", "door:to=open", "door:to=closed",
+        "withhold:message=StartCycle",
+    ]  # fmt: skip
+    return [*words, f"cards_left_inside:count=16,card={card}", f"card_migrates:card={card}"]

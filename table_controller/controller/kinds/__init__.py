@@ -1,17 +1,14 @@
-"""The registry of the kinds of machine for the controller: one module per kind, with everything that it needs of it."""
+"""The registry of the kinds of machine for the controller: one module per kind, with everything that it needs of it.
+
+The folder is the list: the module of a kind has the name of the kind, and its row that name in capitals.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from table_controller.controller.kinds.bet_sensor import BET_SENSOR
-from table_controller.controller.kinds.button import BUTTON
-from table_controller.controller.kinds.keypad import KEYPAD
-from table_controller.controller.kinds.meter_sign import METER_SIGN
-from table_controller.controller.kinds.rng import RNG
-from table_controller.controller.kinds.shaker import SHAKER
-from table_controller.controller.kinds.shoe import SHOE
-from table_controller.controller.kinds.shuffler import SHUFFLER
+from devices.kinds import KINDS
 
 if TYPE_CHECKING:
     from devices.kinds import AnyDriver
@@ -19,5 +16,5 @@ if TYPE_CHECKING:
 
 # By the name of the kind, in the order of `devices.kinds`.
 CONTROLLER_KINDS: Final[dict[str, ControllerKind[AnyDriver]]] = {
-    kind.name: kind for kind in (SHUFFLER, SHOE, SHAKER, RNG, BUTTON, BET_SENSOR, KEYPAD, METER_SIGN)
+    name: getattr(import_module(f"table_controller.controller.kinds.{name}"), name.upper()) for name in KINDS
 }

@@ -46,9 +46,13 @@ def ignore_failure(_: Exception) -> None:
 class BoxTestBench:
     """Machines and a disk that survive boxes; `start` makes the next box."""
 
-    def __init__(self, folder: Path, game: str = "face_up_pai_gow", *, seed: int = 1) -> None:
+    def __init__(
+        self, folder: Path, game: str = "face_up_pai_gow", *, seed: int = 1, more: dict[str, str] | None = None
+    ) -> None:
+        """`more`: further slots of the table, with the model in each."""
         self.folder = folder
-        self.machines = {m.slot: m for m in make_machines(table_slots(game), seed=seed, speed=20.0)}
+        slots = table_slots(game) | (more or {})
+        self.machines = {m.slot: m for m in make_machines(slots, seed=seed, speed=20.0)}
         self.ports = {slot: MemoryPort(machine) for slot, machine in self.machines.items()}
         self.disk = Disk(seed)
         self.clock = SimulatedClock()
@@ -159,9 +163,11 @@ class DirectClient:
 
 
 @asynccontextmanager
-async def running(folder: Path, game: str = "face_up_pai_gow") -> AsyncIterator[tuple[BoxTestBench, Box, DirectClient]]:
+async def running(
+    folder: Path, game: str = "face_up_pai_gow", *, more: dict[str, str] | None = None
+) -> AsyncIterator[tuple[BoxTestBench, Box, DirectClient]]:
     """Run a box with a client; at the end it is stopped in order, if it still runs."""
-    bench = BoxTestBench(folder, game)
+    bench = BoxTestBench(folder, game, more=more)
     box = await bench.start()
     try:
         yield bench, box, DirectClient(box)

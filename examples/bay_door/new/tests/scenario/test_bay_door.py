@@ -58,7 +58,7 @@ async def test_a_self_test_whose_reply_is_withheld_is_asked_about_and_not_sent_a
 async def test_a_box_has_the_door_in_service_until_it_is_opened_and_again_when_people_returned_it(
     tmp_path: Path,
 ) -> None:
-    async with running(tmp_path, "asia_poker") as (bench, box, talk):
+    async with running(tmp_path, "asia_poker", more={SLOT: "bay-door"}) as (bench, box, talk):
         assert _state(box) == "in_service"
         await talk.sign_on("T1", "F1")
         assert (await talk.ask("device", slot=SLOT, call="self_test", by="T1"))["type"] == "Settled"

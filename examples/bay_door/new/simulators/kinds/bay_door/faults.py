@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from random import Random
+
     from simulators.engine.faults import FaultRows
 
 FAULTS: Final[FaultRows] = (
@@ -13,3 +15,8 @@ FAULTS: Final[FaultRows] = (
     ("open_bay", "hands", {}, "a hand opens the door"),
     ("close_bay", "hands", {}, "a hand closes the door"),
 )
+
+
+def mishaps(_rng: Random, _model: str) -> list[str]:
+    """Return what can happen to a bay door at a simulated table."""
+    return ["dead_lamp"]
