@@ -199,6 +199,6 @@ def _packet(captured: pcapng.CapturedPacket, number: int) -> CapturedFrame:
         raise pcapng.BadPcapng(f"packet {number} is not of a pitbox capture")
     frame = fr.parse(data[PSEUDO_SIZE:] + bytes(fr.CRC_SIZE))
     if frame is None:
-        raise pcapng.BadPcapng(f"packet {number} holds no frame of this version")
+        raise pcapng.BadPcapng(f"packet {number} contains no frame of this version")
     outgoing, blanked = data[1] == TO_MACHINE, bool(data[2] & BLANKED)
     return CapturedFrame(captured.interface.name, captured.time_ns, outgoing, blanked, captured.comment, frame)

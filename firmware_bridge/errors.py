@@ -301,7 +301,7 @@ class BadPort(ConfigurationError):
 
 
 class BadKeyFile(ConfigurationError):
-    """A key file is missing, readable by others, or does not hold a key."""
+    """A key file is missing, readable by others, or does not contain a key."""
 
     number = 612
 
@@ -678,7 +678,7 @@ class CertificateNotYetValid(PitboxError):
 
 
 class BadCertificate(ConfigurationError):
-    """A file holds no certificate, or one that cannot be read."""
+    """A file contains no certificate, or one that cannot be read."""
 
     number = 853
 

@@ -115,7 +115,7 @@ async def open_session(
     key = check_hello(hello, trust)
     bound = seal.transcript(hello_bytes, device_bytes)
     if not compare_digest(proof, seal.device_proof(key.key, bound)):
-        raise WrongKey(f"{hello.kind} {hello.serial} does not hold the key that is known for it")
+        raise WrongKey(f"{hello.kind} {hello.serial} does not have the key that is known for it")
     check_firmware(hello, trust)
     session = seal.derive_session_keys(key.key, bound)
     opener = seal.Opener(session.to_host)

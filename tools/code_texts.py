@@ -58,6 +58,17 @@ def python_texts(path: Path, *, strings: bool) -> Iterator[tuple[int, str]]:
                 yield from enumerate(text.split("\n"), token.start[0])
 
 
+def sentences(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the strings of more than one word, except docstrings: most of them are shown to people."""
+    begins = {node.lineno for node in read_module(path).docstrings}
+    for node in ast.walk(ast.parse(path.read_text("utf-8"), str(path))):
+        match node:
+            case ast.Constant(value=str() as text, lineno=number) if number not in begins and " " in text.strip():
+                yield number, text
+            case _:
+                pass
+
+
 def toml_texts(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines of a TOML file without their keys."""
     for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):

@@ -276,7 +276,7 @@ def folders(systemd: Systemd) -> None:
     assert "pitbox config unit /etc/pitbox/folders.toml > " in checked, checked
     systemd.inside("systemctl", "start", "pitbox@retiring")
     assert f"retiring: {ARCHIVE} cannot be written (Read-only file system)" in systemd.log(), systemd.log()
-    assert "holds no journal" in systemd.python(*pitbox, "journal", "verify", COPY), "nothing was written there"
+    assert "contains no journal" in systemd.python(*pitbox, "journal", "verify", COPY), "nothing was written there"
     drop_in = systemd.python(*pitbox, "config", "unit", "/etc/pitbox/folders.toml")
     for name in ("folders", "retiring"):
         systemd.write(f"/run/units/pitbox@{name}.service.d/folders.conf", drop_in)

@@ -10,7 +10,8 @@ docstrings every module begins with a docstring, and every name that a docstring
 documents  every path, module, test, make target and command that a document names exists, in history, too
 columns    Markdown prose has at most 100 columns; tables, code, targets of links and long names do not count
 prose      no banned word in the pages; code, quotations and generated parts do not count
-texts      no banned word in docstrings, comments, messages of the code, and texts of the data
+texts      no banned word in docstrings, comments, messages of the code, and texts of the data; in messages to hold
+           is what a hold does, and nothing else
 spelling   US English in pages, code and data
 examples   an irregularity that a page shows is the row of the edition
 """
@@ -26,7 +27,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from tools import ROOT
-from tools.code_texts import python_texts, toml_texts, unknown_names
+from tools.code_texts import python_texts, sentences, toml_texts, unknown_names
 from tools.docs.doc_names import history, pages, unknown_arguments, wrong
 
 if TYPE_CHECKING:
@@ -68,6 +69,11 @@ BRITISH: Final = re.compile(
     r"|(?<![a-z])(?:synchron|organ|recogn|real|initial|author|serial|normal|minim|maxim|summar|categor|util|final|optim"
     r"|emphas|random|general|standard|special)is(?:e|ed|es|ing|ation)(?![a-z])|misspelt|learnt|whilst|amongst",
     re.IGNORECASE,
+)
+# A folder contains, a program uses, a proof is intact; a hold is a locked state that a person must clear.
+HOLDS: Final = re.compile(
+    r"(?<!irregularity )\bholds? (?:no|an?|its|every|it|another|records?|other|nothing|cards|money|more|the key)\b"
+    r"|\bholds, too|\b(?:than|and) it holds\b|\bas held\b"
 )
 # Texts that are not ours, of earlier versions, or about forbidden words themselves.
 NOT_OURS: Final = ("tests/fixtures/", "tools/rename/maps/", "former_names.toml", "tests/unit/test_words.py",
@@ -260,6 +266,12 @@ def texts(root: Path) -> Iterator[str]:
         cited = _TICKED if place.endswith(".toml") else _QUOTED
         for word in BANNED_PROSE.findall(cited.sub("", line)):
             yield f"{place}:{number}: {word}"
+    for place, path in sources(root, PRODUCT):
+        for number, text in sentences(path):
+            yield from (f"{place}:{number}: {words}" for words in HOLDS.findall(text))
+    catalogue = root / "table_controller" / "catalogue.toml"
+    for number, text in toml_texts(catalogue) if catalogue.exists() else ():
+        yield from (f"table_controller/catalogue.toml:{number}: {words}" for words in HOLDS.findall(text))
 
 
 def spelling(root: Path) -> Iterator[str]:

@@ -167,7 +167,7 @@ def check_folder(folder: Path) -> None:
     """Refuse a folder that is not writable or already has a report: evidence is never overwritten."""
     for name in (JSON_FILE, PAGE_FILE):
         if (folder / name).exists():
-            raise ConfigurationError(f"{folder} holds a report already; name another folder with --out")
+            raise ConfigurationError(f"{folder} contains a report already; name another folder with --out")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f"{JSON_FILE}.new"

@@ -328,7 +328,7 @@ class MoneyChecker:
             account: amount for account, amount in casino.controller.table.state.money.book.held.items() if amount
         }
         if booked != {account: amount for account, amount in self._accounts.items() if amount}:
-            raise InvariantBroken("meter", "the book holds other amounts than the decisions moved")
+            raise InvariantBroken("meter", "the book has other amounts than the decisions moved")
         self.reconciled += 1
 
     def _hits(self) -> None:
@@ -339,7 +339,7 @@ class MoneyChecker:
             if book.balance(account) != right:
                 raise InvariantBroken(
                     "meter",
-                    f"{account} holds {book.balance(account)} micro-dollars; by what people did it must hold {right}",
+                    f"{account} holds {book.balance(account)} micro-dollars, by what people did it must be {right}",
                 )
         if isinstance(people, WinningPlayers):
             if people.paid_twice:
@@ -438,4 +438,6 @@ class MachineChecker:
             if inside is not None and name.startswith("shuffler."):
                 real = self.casino.machines[name].mechanics.inside()  # type: ignore[attr-defined]
                 if inside != real:
-                    raise InvariantBroken("contents", f"the box counts {inside} cards in {name}, and it holds {real}")
+                    raise InvariantBroken(
+                        "contents", f"the box counts {inside} cards in {name}, and it contains {real}"
+                    )

@@ -115,7 +115,7 @@ async def replay(packets: list[CapturedFrame], on_event: EventCallback) -> list[
     """Replay all slots in parallel; `on_event(seconds, slot, event)` is called for every event of the drivers."""
     slots = split_by_slot(packets)
     if not slots:
-        raise BadCapture("it holds no message that could be played")
+        raise BadCapture("it contains no message that could be played")
     began = asyncio.get_running_loop().time()
     players = [_Player(slot, played, on_event, began) for slot, played in slots.items()]
     return list(await asyncio.gather(*(player.run() for player in players)))

@@ -102,7 +102,7 @@ _EVERY: Final[FaultRows] = (
     ("hang", "board", {"seconds": "6"}, "the firmware stops; its watchdog restarts it later (0: never)"),
     ("reboot", "board", {}, "the firmware restarts"),
     ("power_cut", "board", {"seconds": "2"}, "power goes and comes back"),
-    ("wrong_key", "board", {}, "the board holds a key that does not belong to its serial number"),
+    ("wrong_key", "board", {}, "the board has a key that does not belong to its serial number"),
     ("rogue_firmware", "board", {}, "the board runs firmware with another digest"),
     ("stall", "firmware", {}, "motors, sensors and displays freeze; the firmware and its link go on"),
 )

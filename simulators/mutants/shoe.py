@@ -67,7 +67,7 @@ row("SO-07", "shoe-test-cannot-be-stopped", "A self-test cannot be stopped.",
 
 
 row("SO-10", "loads-twice", "One block is reported as loaded twice.", event_twice(m.Loaded))
-row("SO-11", "loads-one-too-many", "It counts one card more than the well holds.",
+row("SO-11", "loads-one-too-many", "It counts one card more than the well contains.",
     event(m.Loaded, count=lambda e: e.count + 1), also="SO-27")  # fmt: skip
 row("SO-11", "last-cards-of-a-block-unreported", "While it loads a block it stops reporting progress before the end.",
     no_event(m.Progress, when=lambda e: e.phase is m.Phase.LOADING and e.moved > 45))  # fmt: skip

@@ -78,7 +78,7 @@ continuous(
     refusal(m.Deliver, R.NOT_COUNTED, R.TOO_FEW_CARDS),
     also="SH-96",
 )
-continuous("SH-88", "counts-one-short", "It counts one card fewer than it holds.",
+continuous("SH-88", "counts-one-short", "It counts one card fewer than it contains.",
     event(m.Counted, count=lambda e: e.count - 1))  # fmt: skip
 
 

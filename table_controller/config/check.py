@@ -39,7 +39,7 @@ def unusable_settings(config: TableConfig) -> Iterator[ConfigurationError]:
         try:
             ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(config.mqtt.ca)
         except (ssl.SSLError, OSError) as error:
-            yield BadConfiguration(f"{path}: mqtt.ca: {config.mqtt.ca} holds no certificate: {_why(error)}")
+            yield BadConfiguration(f"{path}: mqtt.ca: {config.mqtt.ca} contains no certificate: {_why(error)}")
     if config.control.group is not None and not _is_group(config.control.group):
         yield BadConfiguration(f'{path}: control.group = "{config.control.group}": this system has no such group')
 

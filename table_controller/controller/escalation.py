@@ -10,6 +10,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from table_controller.journal import records as rec
+from table_controller.journal.record_text import to_words
 from table_controller.table.decisions import HoldCleared, HoldOpened
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Escalation:
         self.escalation_counts[hold] = times = self.escalation_counts.get(hold, 0) + 1
         minutes = (self._loop.time() - self.first_seen[hold]) / 60
         who = open_hold.acknowledges
-        text = f"irregularity {hold} ({open_hold.trigger}) has waited for the {who} for {minutes:.0f} minutes"
+        text = f"irregularity {hold} ({to_words(open_hold.trigger)}) has waited for the {who} for {minutes:.0f} minutes"
         log.error("escalated: %s", text)
         self._note(rec.Note("escalated", f"{text}; escalated {times} times", slot=open_hold.slot, hold=hold))
         self._timers[hold] = self._loop.call_later(self._after, self._due, hold)

@@ -49,7 +49,7 @@ def _causes(r: Measurements, t: Thresholds) -> list[FaultCause]:
         case "path_blocked":
             return _of_dark_path(r)
         case "too_many_cards":
-            return [FaultCause(CauseKind.WRONG_COUNT, r.leg.start, ("the machine counted more cards than it holds",))]
+            return [FaultCause(CauseKind.WRONG_COUNT, r.leg.start, ("the machine counted too many cards",))]
         case _:
             return [FaultCause(CauseKind.INTERRUPTED, None, (f"the machine reported {halt.message}",), sure=True)]
 

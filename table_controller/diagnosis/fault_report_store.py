@@ -209,5 +209,5 @@ def read(folder: Path, number: int) -> FaultReport:
     except UNDECODABLE as error:
         raise BadFaultReport(f"{path} cannot be read: {error}") from error
     if report.number != number:
-        raise BadFaultReport(f"{path} holds fault report {report.number}")
+        raise BadFaultReport(f"{path} contains fault report {report.number}")
     return report

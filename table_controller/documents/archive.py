@@ -44,7 +44,7 @@ def _open(folder: Path) -> tuple[int, int, ReadRecords]:
     for journal in (folder / "journal", folder):
         if journal.is_dir() and reader.segments(journal):
             return *reader.bounds(journal), _reads(journal)
-    raise ConfigurationError(f"{folder} holds no journal and no export")
+    raise ConfigurationError(f"{folder} contains no journal and no export")
 
 
 def _reads(journal: Path) -> ReadRecords:

@@ -52,11 +52,9 @@ def check_anchor(data: Path, journal: Path, copy: Path | None, traces: Sequence[
         if not segments:
             if remembered is not None and remembered.seq:
                 where = data / NAME if remembered is anchor else copy
-                raise JournalGone(f"{journal} holds no journal, and {where} names record {remembered.seq}; {_REMEDIES}")
+                raise JournalGone(f"{journal} has no journal, and {where} names record {remembered.seq}; {_REMEDIES}")
             if traces:
-                raise JournalGone(
-                    f"{journal} holds no journal, and {traces[0]} shows that this box had one; {_REMEDIES}"
-                )
+                raise JournalGone(f"{journal} has no journal, and {traces[0]} shows that this box had one; {_REMEDIES}")
             return
         with open_read_only(segments[-1][1], reader.ANY_VERSION) as (_, place):
             own = place.journal
@@ -88,7 +86,7 @@ def _check_reach(journal: Path, tip: JournalHead, where: str) -> None:
         return  # retired since, or the head file is still empty
     (record,) = reader.read(journal, tip.seq, tip.seq)
     if record.head != tip.head:
-        raise JournalShort(f"{journal} holds another record {tip.seq} than the one that {where} names")
+        raise JournalShort(f"{journal} contains another record {tip.seq} than the one that {where} names")
 
 
 def create_anchor(data: Path, journal: bytes, last: Record) -> None:

@@ -69,10 +69,10 @@ class CopyState(msgspec.Struct, frozen=True):
             return "There is no second copy of the journal: if this disk fails, the meters are lost."
         reach = "nothing yet" if self.ack is None else f"record {self.ack.seq} ({self.ack.head.hex()[:16]})"
         if self.error:
-            return f"The second copy holds {reach} and is {self.behind} records behind. {self.code}: {self.error}"
+            return f"The second copy has {reach} and is {self.behind} records behind. {self.code}: {self.error}"
         behind = f", {self.behind} records behind" if self.behind else ""
         damage = "" if self.problem is None else " {}: {}.".format(*self.problem)
-        return f"The second copy holds {reach}{behind}.{damage}"
+        return f"The second copy has {reach}{behind}.{damage}"
 
 
 class Copier:

@@ -88,7 +88,7 @@ class CopyWriter:
             self._segment = JournalSegment.open(segments[-1][1], reader.ANY_VERSION)
             last = self._segment.last()
             if last is None:
-                raise JournalDamaged(f"{self.folder}: {segments[-1][1].name} holds no record")
+                raise JournalDamaged(f"{self.folder}: {segments[-1][1].name} contains no record")
             self.last = Ack(last.seq, last.head)
             self._tip = HeadFile(self.folder)
 
@@ -260,7 +260,7 @@ class Copy:
         if own is None:
             raise CopyDiverged(f"the copy at {self.folder} reaches record {ack.seq}, which the journal does not have")
         if own.head != ack.head:
-            raise CopyDiverged(f"the copy at {self.folder} holds another record {ack.seq} than the journal")
+            raise CopyDiverged(f"the copy at {self.folder} contains another record {ack.seq} than the journal")
 
     @property
     def acknowledged(self) -> Ack | None:

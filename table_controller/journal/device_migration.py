@@ -89,7 +89,7 @@ def _inside(state: TableState, name: str) -> list[str]:
     decks |= {deck for deck, held in state.book.held.items() for place in held if place.partition("/")[0] == name}
     decks |= {slot.deck} if slot.deck is not None else set()
     if decks:
-        reasons.append(f"{name} is removed and holds cards of {', '.join(sorted(decks))}")
+        reasons.append(f"{name} is removed and contains cards of {', '.join(sorted(decks))}")
     elif slot.intake:
         reasons.append(f"{name} is removed and has cards in its intake")
     if any(hold.slot == name for hold in state.holds.values()):

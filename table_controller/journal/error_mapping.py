@@ -59,7 +59,7 @@ def to_pitbox_error(error: Exception, folder: Path) -> PitboxError:
     if code == sqlite3.SQLITE_READONLY or (code == sqlite3.SQLITE_CANTOPEN and _read_only(folder)):
         return DiskReadOnly(f"{folder} cannot be written ({error})")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return JournalBusy(f"{folder}: another process holds the database ({error})")
+        return JournalBusy(f"{folder}: another process uses the database ({error})")
     if code == sqlite3.SQLITE_IOERR:
         return DiskFailed(f"{folder}: {error} ({getattr(error, 'sqlite_errorname', 'unknown')})")
     if code == sqlite3.SQLITE_CANTOPEN:

@@ -106,7 +106,7 @@ def export(
     kept, newest = reader.bounds(folder)
     first, last = kept if first is None else first, newest if last is None else last
     if not kept <= first <= last <= newest:
-        raise ConfigurationError(f"{folder} holds records {kept} to {newest}; {first} to {last} are not among them")
+        raise ConfigurationError(f"{folder} contains records {kept} to {newest}; {first} to {last} are not among them")
     manifest = ExportManifest(
         head_before=_before(folder, first).hex(), first=first, journal=reader.first_place(folder).journal.hex()
     )
@@ -122,7 +122,7 @@ def write_export(
     with map_errors(target):
         target.mkdir(parents=True, exist_ok=True)
         if (target / MANIFEST).exists() or (target / RECORDS).exists():
-            raise ConfigurationError(f"{target} already holds an export; name another folder")
+            raise ConfigurationError(f"{target} already contains an export; name another folder")
         with (target / RECORDS).open("wb") as file:
             for record in records:
                 written = _line(record)

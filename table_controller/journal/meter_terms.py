@@ -31,7 +31,7 @@ def check_meter(state: TableState, old: MeterRules | None, new: MeterRules | Non
         return
     changes = _changes(state, old, new)
     if changes:
-        raise VersionsDiffer(f"the configuration changes a meter that holds money: {'; '.join(changes)}; {_OUT}")
+        raise VersionsDiffer(f"the configuration changes a meter with money in it: {'; '.join(changes)}; {_OUT}")
 
 
 def _changes(state: TableState, old: MeterRules | None, new: MeterRules | None) -> list[str]:

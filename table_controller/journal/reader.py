@@ -85,7 +85,7 @@ def bounds(folder: Path) -> tuple[int, int]:
         with open_read_only(files[-1][1], ANY_VERSION) as (connection, _):
             ((last,),) = connection.execute("SELECT max(seq) FROM records").fetchall()
     if not isinstance(last, int):
-        raise JournalDamaged(f"{folder}: {files[-1][1].name} holds no record")
+        raise JournalDamaged(f"{folder}: {files[-1][1].name} contains no record")
     return first, last
 
 
@@ -94,7 +94,7 @@ def first_place(folder: Path) -> SegmentPlace:
     with map_errors(folder):
         files = segments(folder)
         if not files:
-            raise JournalError(f"{folder} holds no journal")
+            raise JournalError(f"{folder} contains no journal")
         with open_read_only(files[0][1], ANY_VERSION, closed=len(files) > 1) as (_, place):
             return place
 

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 
 import msgspec
 
+from devices.kinds import KINDS
 from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import code_of
 from table_controller.journal import chain
 from table_controller.journal import records as rec
 from table_controller.ledger.money import format_dollars
 from table_controller.table import decisions as de
+from table_controller.table.view import slot_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 _NS: Final = 1_000_000_000
 _CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_KEY: Final = re.compile(r"(?<![\w.])[a-z]+(?:_[a-z0-9]+)+(?![\w.]*\w)")
+_SLOT: Final = re.compile(rf"\b(?:{'|'.join(KINDS)})\.\d+\b")
 # Fields that the line shows elsewhere, or that only the software needs.
 _QUIET: Final = ("type", "who", "second", "clauses", "evidence", "least", "most", "reasons", "entry", "id", "safe")
 
@@ -45,6 +49,11 @@ def decode_body(record: Record) -> Any:
 def to_words(name: str) -> str:
     """Return a name of the code as lower-case words."""
     return _CAPITAL.sub(" ", name).replace("_", " ").lower()
+
+
+def plain_text(text: str) -> str:
+    """Return a text of the core with words in place of its keys, and names of machines in place of slots like rng.1."""
+    return _KEY.sub(lambda key: to_words(key[0]), _SLOT.sub(lambda slot: slot_label(slot[0]), text))
 
 
 def person_text(who: Any) -> str:
@@ -102,7 +111,7 @@ def _irregularity(d: dict[str, Any]) -> str:
 
 def _refused(d: dict[str, Any]) -> str:
     why = "; ".join(reason["text"] for reason in d["reasons"])
-    return f"REFUSED {d['what']}" + (f": {why}" if why else "")
+    return plain_text(f"REFUSED {d['what']}" + (f": {why}" if why else ""))
 
 
 def refusal_text(body: dict[str, Any]) -> str | None:

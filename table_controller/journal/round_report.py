@@ -420,7 +420,7 @@ def read_round(folder: Path, number: int) -> RoundReport:
     if story is None:
         there = f"rounds {begun + 1} to {at}" if at > begun else "no round"
         gone = where_retired(folder, number) if 0 < number <= begun else ""
-        raise ConfigurationError(f"there is no round {number} in {folder}; it holds {there}{gone}")
+        raise ConfigurationError(f"there is no round {number} in {folder}; it contains {there}{gone}")
     return story
 
 

@@ -111,7 +111,7 @@ def _place_in(connection: sqlite3.Connection, path: Path, newest: int) -> Segmen
         raise JournalDamaged(f"{path} does not have its place in the chain")
     place = msgspec.convert(rows[0], tuple[bytes, int, int, bytes, int])
     if place[4] > newest:
-        raise JournalNewer(f"{path} holds records of version {place[4]}; this software knows versions up to {newest}")
+        raise JournalNewer(f"{path} has records of version {place[4]}; this software knows versions up to {newest}")
     return SegmentPlace(*place)
 
 

@@ -235,7 +235,7 @@ class Store:
         self._segment = JournalSegment.open(path, version)
         self._last = self._segment.last()
         if self._last is None:
-            raise JournalDamaged(f"{self.folder}: {path.name} holds no record", place.first)
+            raise JournalDamaged(f"{self.folder}: {path.name} contains no record", place.first)
         return self._last.kind == STOP
 
     # --- writing ------------------------------------------------------------------------------------------------------

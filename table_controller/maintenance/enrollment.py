@@ -20,6 +20,7 @@ from firmware_bridge.errors import (
     SerialClaimedTwice,
 )
 from firmware_bridge.keys import DeviceKey, load_key
+from table_controller.journal.record_text import plain_text
 from table_controller.maintenance import key_files as files
 from table_controller.maintenance.service_calls import reasons_against
 from table_controller.table import events as ev
@@ -105,7 +106,7 @@ async def _record(box: Box, event: ev.DeviceEnrolled, key_file: Path) -> None:
     refused = next((each for each in step.decisions if isinstance(each, RequestRefused)), None)
     if refused is not None:
         await box.run_in_thread(lambda: files.discard_draft(key_file))
-        raise NotAllowed(refused.what)
+        raise NotAllowed(plain_text(refused.what))
 
 
 def _check(box: Box, state: TableState, place: SlotPlan, key: DeviceKey) -> None:

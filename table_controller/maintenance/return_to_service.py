@@ -14,6 +14,7 @@ from table_controller.diagnosis import evidence
 from table_controller.diagnosis import fault_report_store as files
 from table_controller.diagnosis.causes import diagnose
 from table_controller.diagnosis.return_evidence import dark_sensors, requirements_of
+from table_controller.journal.record_text import plain_text
 from table_controller.maintenance.test_mode import read_mode
 from table_controller.table import events as ev
 from table_controller.table import return_progress as rp
@@ -131,5 +132,5 @@ def raise_refusal(decisions: list[Any]) -> None:
         if isinstance(refused, RequestRefused):
             if refused.reasons:
                 why = "; ".join(f"{r.text} [{r.clause}], {r.clears}" for r in refused.reasons)
-                raise NotAllowed(f"{refused.what}: {why}")
-            raise StepRefused(refused.what)
+                raise NotAllowed(plain_text(f"{refused.what}: {why}"))
+            raise StepRefused(plain_text(refused.what))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-from devices.kinds import KINDS
-from table_controller.journal.record_text import to_words
+from table_controller.journal.record_text import plain_text, to_words
 from table_controller.rulebook import EVIDENCE, OUTCOMES, TRIGGERS
 from table_controller.table.view import slot_label
 
@@ -270,7 +268,6 @@ STEP_TITLES: Final[dict[str, str]] = {
     "count": "Count the deck",
     "return": "Return to service",
 }
-_SLOT: Final = re.compile(rf"\b(?:{'|'.join(KINDS)})\.\d+\b")
 
 
 def machine_name(slot: str) -> str:
@@ -279,13 +276,13 @@ def machine_name(slot: str) -> str:
 
 
 def with_machine_names(text: str) -> str:
-    """Return a text with the names of machines in place of slots."""
-    return _SLOT.sub(lambda slot: machine_name(slot[0]), text)
+    """Return a text with the names of machines in place of slots, and words in place of keys."""
+    return plain_text(text)
 
 
 def sentence(text: str) -> str:
-    """Return a text with a capital and with the names of machines."""
-    text = with_machine_names(text)
+    """Return a text with a capital, the names of machines, and no keys."""
+    text = plain_text(text)
     return text[:1].upper() + text[1:]
 
 

@@ -22,6 +22,7 @@ from table_controller.access import requests as r
 from table_controller.access.request_handler import Signers, check_signed_on, handle_request
 from table_controller.access.request_json import PageEnvelope, read_request
 from table_controller.access.request_rules import needs_pin_now, needs_second
+from table_controller.journal.record_text import plain_text
 from table_controller.maintenance.service_calls import orders_of
 from table_controller.panel.labels import machine_name
 from table_controller.table.decisions import RequestRefused
@@ -141,7 +142,7 @@ def _result(request: r.Request, done: DurableStep | dict[str, Any] | None) -> Re
     if refusal is None:
         return RequestResult(200, {"ok": True, "seq": done.seq})
     reasons = [
-        {"text": reason.text, "clause": reason.clause, "clears": reason.clears, "evidence": reason.evidence}
+        {"text": plain_text(reason.text), "clause": reason.clause, "clears": reason.clears, "evidence": reason.evidence}
         for reason in refusal.reasons
     ]
-    return RequestResult(409, {"ok": False, "seq": done.seq, "text": refusal.what, "reasons": reasons})
+    return RequestResult(409, {"ok": False, "seq": done.seq, "text": plain_text(refusal.what), "reasons": reasons})

@@ -112,8 +112,8 @@ async def test_an_absent_device_and_a_port_in_use_hold_their_slots_and_a_second_
                 answer = await asyncio.to_thread(box.status)
                 assert answer["phase"] == "running"
                 output = await asyncio.to_thread(pitbox, "devices", "--config", str(table.config), expect=6)
-                assert "runs and holds its ports; ask it instead: pitbox status --config" in output
-                assert answer["copy"]["words"].startswith("The second copy holds record ")
+                assert "runs and uses its ports; ask it instead: pitbox status --config" in output
+                assert answer["copy"]["words"].startswith("The second copy has record ")
             own, copied = (list(reader.read(tmp_path / name, 1)) for name in ("data/journal", "copy"))
             assert own == copied, "all of it is on the other disk, the stop too"
         finally:

@@ -71,14 +71,14 @@ async def test_a_table_is_run_from_the_command_line(tmp_path: Path, capsys: pyte
         code, output = await at.run("submit", "deck", "deck=blue", "--as", "D1", *at.pin)
         assert code == cli.OK
         code, output = await at.run("prompts", "--role", "dealer")
-        number = re.search(r"dealer: (\d+) opening/composition \(deck blue\): whole \| not_whole", output)
+        number = re.search(r"dealer: (\d+) Deck blue: is it complete, .*: whole \(Whole\) \| not_whole \(", output)
         assert number, output
         code, output = await at.run("answer", number[1], "whole", "--as", "D1", *at.pin)
         assert (code, bench.box.controller is not None) == (cli.OK, True)
         assert f"question {number[1]} answered whole" in output
         code, output = await at.run("submit", "open_round", "--as", "D1", *at.pin)
         assert code == cli.FAULT
-        assert "REFUSED open_bets" in output
+        assert "REFUSED open bets" in output
         code, output = await at.run("prompts", "--role", "technician")
         assert output == "no open prompts for the technician\n"
 

@@ -68,7 +68,7 @@ def test_ports_and_files_that_the_configuration_names_are_checked_on_this_comput
     file = write_config(tmp_path, text)
     shown = run_config(capsys, "check", str(file), expect=USAGE)
     for expected in (
-        "panel.cert and panel.key are not a usable pair", "approved.toml holds no certificate",
+        "panel.cert and panel.key are not a usable pair", "approved.toml contains no certificate",
         'control.group = "no-such-group": this system has no such group', "table.toml: not a people file",
     ):  # fmt: skip
         assert expected in shown, shown

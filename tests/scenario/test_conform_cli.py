@@ -49,7 +49,7 @@ def test_some_requirements_on_a_good_machine(tmp_path: Path) -> None:
         assert "not fully checked: 4 of " in output  # some requirements are never conformance
         assert "not requested because --only names others" in output
         assert "left unverified" in output
-        assert "holds a report already" in conform(port, "--no-hands", *words, expect=2)
+        assert "contains a report already" in conform(port, "--no-hands", *words, expect=2)
     assert set(verdicts(out).values()) == {"pass"}
     assert read_report(out)["device"]["serial"] == "SIM-0000-1"
     assert read_report(out)["only"] == ["HS-01", "FR-04", "CM-16", "SH-41"]

@@ -25,8 +25,11 @@ class Driver:
     def send(self, deadline_s: float) -> Link:
         return Link("idle", self.last_press)
 '''
-LINK = "class Link:\n    state: str\n\n    def open(self) -> None:\n        ended = self\n\ndef frame() -> None: ...\n"
-FAR = "class FarBox:\n    lives: int\n\ndef read_step() -> None: ...\n"
+LINK = (
+    '"""Links."""\n'
+    "class Link:\n    state: str\n\n    def open(self) -> None:\n        ended = self\n\ndef frame() -> None: ...\n"
+)
+FAR = '"""Far."""\nclass FarBox:\n    lives: int\n\ndef read_step() -> None: ...\n'
 
 
 @pytest.mark.parametrize(
@@ -50,8 +53,8 @@ def test_a_name_that_a_docstring_cites_exists(tmp_path: Path, cited: str, is_kno
 
 
 def test_the_docstring_itself_is_no_proof_that_a_name_exists(tmp_path: Path) -> None:
-    root = project(tmp_path, {"devices/box.py": 'def send() -> None:\n    """`heard` is heard."""\n'})
-    assert list(words.docstrings(root)) == ["devices/box.py:2: `heard`"]
+    root = project(tmp_path, {"devices/box.py": '"""A box."""\ndef send() -> None:\n    """`heard` is heard."""\n'})
+    assert list(words.docstrings(root)) == ["devices/box.py:3: `heard`"]
 
 
 CODE = '''"""It says nothing.

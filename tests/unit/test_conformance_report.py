@@ -171,7 +171,7 @@ def test_a_page_without_a_readable_device_is_still_a_page() -> None:
 def test_a_report_is_never_written_over_another_and_never_into_what_is_no_folder(tmp_path: Path) -> None:
     check_folder(tmp_path / "new" / "folder")
     write(report(P), tmp_path / "new" / "folder")
-    with pytest.raises(ConfigurationError, match="holds a report already"):
+    with pytest.raises(ConfigurationError, match="contains a report already"):
         check_folder(tmp_path / "new" / "folder")
     (tmp_path / "file").touch()
     with pytest.raises(ConfigurationError, match="name another folder"):

@@ -99,7 +99,7 @@ def test_a_machine_with_cards_inside_is_not_removed() -> None:
     _, floor = _played()
     held = next(slot.deck for slot in floor.state.slots.values() if slot.deck is not None)
     new = IdealTable(GAME, _without("shuffler.1", "shoe.1"), **BY_HAND)
-    with pytest.raises(DeviceChangeRefused, match=f"is removed and holds cards of .*{held}") as refused:
+    with pytest.raises(DeviceChangeRefused, match=f"is removed and contains cards of .*{held}") as refused:
         change_devices(floor.state, new.table)
     assert "at the table" in str(refused.value), "and the cards would be dealt in another way"
 

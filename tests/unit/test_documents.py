@@ -214,7 +214,7 @@ def test_a_folder_without_a_journal_and_a_changed_export_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["document", "hits", "--data", str(tmp_path)]) == USAGE
-    assert "holds no journal and no export" in capsys.readouterr().err
+    assert "contains no journal and no export" in capsys.readouterr().err
     export = unpacked("third_edition/box_journal_export", tmp_path)
     lines = (export / "records.jsonl").read_bytes().splitlines(keepends=True)
     lines[60] = lines[60].replace(b'"wall_ns":', b'"wall_ns":1')

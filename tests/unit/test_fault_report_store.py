@@ -85,7 +85,7 @@ def test_a_missing_number_and_a_file_under_anothers_number_are_refused(tmp_path:
         st.read(tmp_path, 5)
     st.FaultReportStore(tmp_path).add(FAULT)
     st.file_of(tmp_path, 5).write_bytes(st.file_of(tmp_path, 1).read_bytes())
-    with pytest.raises(BadFaultReport, match="holds fault report 1"):
+    with pytest.raises(BadFaultReport, match="contains fault report 1"):
         st.read(tmp_path, 5)
 
 

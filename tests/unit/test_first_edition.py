@@ -41,7 +41,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 @pytest.mark.parametrize("name", ["played", "halfway", "box/journal"])
 def test_its_journals_verify(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = first.copied(name, tmp_path)
-    assert "hold" in printed(capsys, "journal", "verify", str(folder))
+    assert "are intact" in printed(capsys, "journal", "verify", str(folder))
 
 
 def test_its_export_verifies_by_the_arithmetic_of_its_time(capsys: pytest.CaptureFixture[str]) -> None:

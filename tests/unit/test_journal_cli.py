@@ -107,11 +107,11 @@ def test_tail_follows_what_is_written(
 def test_verify_prints_the_head_and_accepts_one(capsys: pytest.CaptureFixture[str], pai_gow: RecordedTable) -> None:
     shown = run_journal(capsys, "verify", str(pai_gow.folder))
     first, last = reader.bounds(pai_gow.folder)
-    assert f"records {first} to {last} hold" in shown
+    assert f"records {first} to {last} are intact" in shown
     (results,) = re.findall(r"head ([0-9a-f]{64})", shown)
-    assert "hold" in run_journal(capsys, "verify", str(pai_gow.folder), "--against", results)
+    assert "are intact" in run_journal(capsys, "verify", str(pai_gow.folder), "--against", results)
     middle = next(iter(reader.read(pai_gow.folder, last // 2))).head.hex()
-    assert "hold" in run_journal(capsys, "verify", str(pai_gow.folder), "--against", middle)
+    assert "are intact" in run_journal(capsys, "verify", str(pai_gow.folder), "--against", middle)
     other = run_journal(capsys, "verify", str(pai_gow.folder), "--against", "ab" * 32, expect=FAULT)
     assert "PB-714" in other
     assert "64 hexadecimal digits" in run_journal(
@@ -145,7 +145,7 @@ def test_a_folder_that_is_no_journal_is_reported(
 ) -> None:
     more = ["1"] if words == ["show"] else []
     assert "is not a folder" in run_journal(capsys, *words, str(tmp_path / "nowhere"), *more, expect=USAGE)
-    assert "holds no journal" in run_journal(capsys, *words, str(tmp_path), *more, expect=USAGE)
+    assert "contains no journal" in run_journal(capsys, *words, str(tmp_path), *more, expect=USAGE)
     (tmp_path / "journal-000001.db").write_bytes(b"not a database, and long enough to look like one" * 100)
     assert "PB-713" in run_journal(capsys, *words, str(tmp_path), *more, expect=FAULT)
 
@@ -178,7 +178,7 @@ def test_an_export_holds_every_record_as_its_manifest_states(
     assert (manifest["head_before"], manifest["head_after"]) == ("00" * 32, records[-1].head.hex())
     assert manifest["digests"] == [pai_gow.digests]
     assert (manifest["game"], manifest["boots"]) == ("face_up_pai_gow", [0, 1, 2, 3])
-    assert "already holds an export" in run_journal(
+    assert "already contains an export" in run_journal(
         capsys, "export", str(pai_gow.folder), "--to", str(tmp_path / "e"), expect=USAGE
     )
 
@@ -319,7 +319,7 @@ def test_an_unknown_round_is_reported_with_the_known_ones(
     capsys: pytest.CaptureFixture[str], pai_gow: RecordedTable
 ) -> None:
     for number in ("0", "99"):
-        assert "it holds rounds 1 to 8" in run_journal(capsys, "show", str(pai_gow.folder), number, expect=USAGE)
+        assert "it contains rounds 1 to 8" in run_journal(capsys, "show", str(pai_gow.folder), number, expect=USAGE)
 
 
 def test_rounds_keep_their_numbers_when_the_beginning_was_retired(quick: Path) -> None:
@@ -336,9 +336,9 @@ def test_rounds_keep_their_numbers_when_the_beginning_was_retired(quick: Path) -
     assert begun > 0
     assert read_round(quick / "j", 12).ended
     assert read_money_book(quick / "j").held == money.held
-    with pytest.raises(ConfigurationError, match=f"holds rounds {begun + 1} to 12; .*show {quick / 'archive'} 1"):
+    with pytest.raises(ConfigurationError, match=f"contains rounds {begun + 1} to 12; .*show {quick / 'archive'} 1"):
         read_round(quick / "j", 1)
-    with pytest.raises(ConfigurationError, match=r"holds rounds [0-9]+ to 12$"):
+    with pytest.raises(ConfigurationError, match=r"contains rounds [0-9]+ to 12$"):
         read_round(quick / "j", 13)
     assert "Round 1 of" in read_round(quick / "archive", 1).lines()[0]
     assert read_round(quick / "archive", begun).end.endswith("played to its end")

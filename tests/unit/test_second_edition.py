@@ -53,7 +53,7 @@ def test_its_journals_verify_up_to_the_recorded_head(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, head = second.unpacked(name, tmp_path), second.golden()["journals"][name]["head"]
-    assert "hold" in printed(capsys, "journal", "verify", str(folder), "--against", head)
+    assert "are intact" in printed(capsys, "journal", "verify", str(folder), "--against", head)
 
 
 @pytest.mark.parametrize("name", second.EXPORTS)

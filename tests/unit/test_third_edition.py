@@ -45,7 +45,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 def test_its_journal_and_export_verify(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, expected = unpacked("box_journal", tmp_path), golden()["journals"]["box_journal"]
-    assert "hold" in printed(capsys, "journal", "verify", str(folder))
+    assert "are intact" in printed(capsys, "journal", "verify", str(folder))
     records = list(reader.read(folder, 1))
     steps = [rec.decode_step(record.body) for record in records if record.kind == rec.STEP]
     assert len(records) == expected["records"]

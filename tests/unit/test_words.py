@@ -123,3 +123,10 @@ def test_the_command_prints_every_violation_and_fails(tmp_path: Path, capsys: py
 def test_a_module_without_a_docstring_is_detected(tmp_path: Path) -> None:
     root = project(tmp_path, {"devices/plain.py": '"""Plain."""\n', "devices/__init__.py": "", "tests/x.py": "# x\n"})
     assert list(words.docstrings(root)) == ["devices/__init__.py: no docstring", "tests/x.py: no docstring"]
+
+
+def test_in_a_message_to_hold_is_what_a_hold_does(tmp_path: Path) -> None:
+    code = '"""Text."""\nBAD = "the folder holds no journal"\nGOOD = "two holds are open; the hold has a number"\n'
+    root = project(tmp_path, {"devices/x.py": code, "tests/x.py": code})
+    project(root, {"table_controller/catalogue.toml": '[PB-1]\nmeaning = "A file that must hold a key."\n'})
+    assert list(words.texts(root)) == ["devices/x.py:2: holds no", "table_controller/catalogue.toml:2: hold a"]

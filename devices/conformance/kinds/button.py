@@ -37,7 +37,7 @@ PUSH_BACK: Final = ManualStep("push the button back to place 2", ("slide_button:
 SECOND: Final = ManualStep("lay a second button at place 5", ("second_button:at=5",))
 TAKE_AWAY: Final = ManualStep("take every button off the layout", ("take_buttons",))
 WEAK_FIELD: Final = ManualStep(
-    "hold a magnet over place 4, so high that its level is between the two", ("stray_field:level=400",)
+    "keep a magnet over place 4, so high that its level is between the two", ("stray_field:level=400",)
 )
 KILL: Final = ManualStep("unplug the sensor of place 4", ("dead_sensor:place=4",))
 MEND: Final = ManualStep("take every magnet but the button away and connect every sensor", ("mend",))

@@ -59,7 +59,7 @@ def _turn(to: m.Switch) -> ManualStep:
 
 START: Final = _press(m.Key.START_GAME)
 LOCK: Final = _press(m.Key.LOCK_OUT)
-HOLD_KEY: Final = ManualStep("press START_GAME and hold it down", ("stuck_key:key=start_game",))
+HOLD_KEY: Final = ManualStep("press START_GAME and keep it pressed", ("stuck_key:key=start_game",))
 RELEASE_KEYS: Final = ManualStep("let go of every key", ("mend",))
 BOUNCE: Final = ManualStep("tap START_GAME so that its contact chatters", ("bounce:times=5", "press:key=start_game"))
 

@@ -180,7 +180,7 @@ async def longest(bench: ConformanceBench) -> None:
     received = await raw.wait_until(
         lambda received: received.frame.type == fr.ACK and received.frame.re == missing + 1, since=place
     )
-    expect(received is not None, f"an ACK that reports {missing + 1:04x} as held", frames_text(raw.authentic[place:]))
+    expect(received is not None, f"an ACK that reports {missing + 1:04x} as kept", frames_text(raw.authentic[place:]))
     raw.request(GetReport(), seq=missing)
     expect(
         not await raw.is_alive(),

@@ -151,7 +151,7 @@ async def too_far_ahead(bench: ConformanceBench) -> None:
     received = await raw.wait_until(lambda received: received.frame.type == fr.ACK, LINE_ALLOWANCE_S)
     expect(
         received is not None and received.frame.re == fr.NO_RE,
-        "an ACK at once that holds nothing",
+        "an ACK at once that reports nothing",
         frames_text(raw.authentic),
     )
     for ahead in range(URGENT_WINDOW):
@@ -199,7 +199,7 @@ async def not_held_over(bench: ConformanceBench) -> None:
         await old.wait_until(lambda received: received.frame.type == fr.ACK and received.frame.re == missing + 1)
         is None
     ):
-        raise RequirementFailed(f"an ACK that reports {missing + 1:04x} as held", frames_text(old.authentic))
+        raise RequirementFailed(f"an ACK that reports {missing + 1:04x} as kept", frames_text(old.authentic))
     new = await bench.raw_session()
     await new.ask(GetReport())  # it has the number that was missing in the old session
     await new.host.listen(QUIET_S)

@@ -39,8 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         actions = COMMON_ACTIONS | module.ACTIONS
         page = kinds.add_parser(
             name,
-            help=f"operate a {name}",
-            description=f"operate one {name} on the bench",
+            help=f"operate one {name.replace('_', ' ')}",
+            description=f"operate one {name.replace('_', ' ')} on the bench",
             epilog="actions:\n"
             + "\n".join(f"  {action:10s} {what}" for action, what in actions.items())
             + f"\n\nexample: pitbox device {name} --port /dev/ttyUSB0 --key SN123.key identify",

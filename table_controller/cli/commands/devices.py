@@ -27,6 +27,7 @@ from table_controller.cli import OK, exit_code
 from table_controller.cli.render.screen import Screen
 from table_controller.config import load_config
 from table_controller.controller.slot import AnySlot, Slot
+from table_controller.journal.record_text import to_words
 
 if TYPE_CHECKING:
     import argparse
@@ -68,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _no_box(config: TableConfig) -> None:
-    """Raise BoxRuns if the table's own box answers: it holds every port."""
+    """Raise BoxRuns if the table's own box answers: it uses every port."""
     from table_controller.access.control_client import BlockingClient
 
     try:
@@ -78,7 +79,7 @@ def _no_box(config: TableConfig) -> None:
     except PitboxError:  # a box runs, and refuses this user
         pass
     ask = f"pitbox status --config {config.path}"
-    raise BoxAlreadyRunning(f"the box of {config.name} runs and holds its ports; ask it instead: {ask}")
+    raise BoxAlreadyRunning(f"the box of {config.name} runs and uses its ports; ask it instead: {ask}")
 
 
 class SlotResult(msgspec.Struct, frozen=True):
@@ -121,14 +122,14 @@ def _result(slot: AnySlot, state: str, seconds: float) -> SlotResult:
     reported = slot.driver.reported
     cause = slot.cause or LinkSilent(f"{slot.name} has not reported within {seconds:g} s")
     if reported is not None:
-        cause = NotInService(f"{slot.name} has reported, but is {state}")
+        cause = NotInService(f"{slot.name} has reported, but is {to_words(state)}")
     return SlotResult(slot.name, state, reported.hello if reported else None, cause)
 
 
 def _row(slot: SlotResult) -> tuple[str, ...]:
     serial, firmware = (slot.hello.serial, slot.hello.firmware) if slot.hello else ("", "")
     problem = "" if slot.state == IN_SERVICE else f"{slot.cause.code}: {slot.cause}"
-    return slot.name, slot.state, serial, firmware, problem
+    return slot.name, to_words(slot.state), serial, firmware, problem
 
 
 def _not_whole(results: list[SlotResult]) -> list[str]:
@@ -140,5 +141,7 @@ def _not_whole(results: list[SlotResult]) -> list[str]:
         missing = [slot.name for slot in group if slot.state != IN_SERVICE]
         if missing and len(missing) < len(group):
             serving = len(group) - len(missing)
-            sentences.append(f"{serving} of {len(group)} {kind} devices are in service; not {', '.join(missing)}")
+            sentences.append(
+                f"{serving} of {len(group)} {to_words(kind)} devices are in service; not {', '.join(missing)}"
+            )
     return sentences

@@ -159,7 +159,7 @@ def journal_folder(data: Path) -> Path:
         if folder.is_dir() and reader.segments(folder):
             reader.first_place(folder)
             return folder
-    raise ConfigurationError(f"{data} holds no journal; --data takes a box's data folder or a journal's")
+    raise ConfigurationError(f"{data} contains no journal; --data takes a box's data folder or a journal's")
 
 
 def parse_since(text: str, now_ns: int) -> int:

@@ -61,7 +61,7 @@ def _of_journal(folder: Path) -> dict[str, list[dict[str, Any]]]:
     from table_controller.journal.hit_log import HitLog
 
     if not folder.is_dir() or not reader.segments(folder):
-        raise ConfigurationError(f"{folder} holds no journal")
+        raise ConfigurationError(f"{folder} contains no journal")
     log = HitLog()
     for record in reader.read(folder, FIRST_SEQ):
         body = rec.current_body(record.kind, record.body)

@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "export", "write records as JSON Lines with a manifest; tools/verify_export.py checks them",
         "export /var/lib/pitbox/journal --to /media/audit/2031-03-17", _export,
     )  # fmt: skip
-    export.add_argument("--to", required=True, metavar="DIR", help="a folder that holds no export")
+    export.add_argument("--to", required=True, metavar="DIR", help="a folder that contains no export")
     export.add_argument("--from", dest="first", type=int, metavar="SEQ", help="first record (default: the first kept)")
     export.add_argument("--until", dest="last", type=int, metavar="SEQ", help="last record (default: the newest)")
     show = command("show", "print one round step by step, for a dispute", "show /var/lib/pitbox/journal 812", _show)
@@ -95,7 +95,7 @@ def _folder(name: str) -> Path:
     if not folder.is_dir():
         raise ConfigurationError(f"{folder} is not a folder")
     if not reader.segments(folder):
-        raise ConfigurationError(f"{folder} holds no journal")
+        raise ConfigurationError(f"{folder} contains no journal")
     reader.first_place(folder)
     return folder
 
@@ -164,12 +164,10 @@ def _verify(args: argparse.Namespace) -> int:
         verdict = reader.verify(folder, None, expected_head, on_record=on_record)
     if not verdict.ok:
         reader.raise_if_bad(folder, verdict)
-    print(f"records {verdict.first} to {verdict.last} hold")
+    print(f"records {verdict.first} to {verdict.last} are intact")
     print(f"head {verdict.head.hex()}")
     if expected_head is None:
-        print(
-            "Compare the head with one that left the box (--against): a chain that was rewritten as a whole holds, too."
-        )
+        print("Compare the head with one that left the box (--against): a chain that was rewritten whole agrees, too.")
     return OK
 
 

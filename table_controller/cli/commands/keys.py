@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     new.add_argument("serial", metavar="SERIAL", help="the device's serial number, exactly as the device reports it")
     new.add_argument("--out", type=Path, metavar="FILE", help="default: KIND-SERIAL.key here")
     new.set_defaults(do=_new)
-    about = "print whose key a key file holds; the key itself is never shown"
+    about = "print whose key a key file contains; the key itself is never shown"
     show = commands.add_parser(
         "show", help=about, description=about, epilog="example: pitbox keys show shuffler.1.key",
         formatter_class=parser.formatter_class,

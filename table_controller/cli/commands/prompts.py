@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from table_controller.cli import LOCKED, OK
 from table_controller.cli.box_link import add_box_arguments, connect_box
-from table_controller.cli.commands.status import prompt_text
+from table_controller.cli.commands.status import prompt_text, trigger_of
 
 if TYPE_CHECKING:
     import argparse
@@ -36,7 +36,8 @@ def run(args: argparse.Namespace) -> int:
         proposed = ""
         if prompt.kind == "hand_pay" and box.state is not None and box.state.meters is not None:
             proposed = f"; the next slip number is {box.state.meters.next_slip}"
-        print(f"{prompt.role}: {prompt_text(prompt)}{proposed}{clauses}")
+        trigger = "" if box.state is None else trigger_of(box.state, prompt)
+        print(f"{prompt.role}: {prompt_text(prompt, trigger)}{proposed}{clauses}")
     if not asked:
         print("no open prompts" if args.role is None else f"no open prompts for the {args.role}")
     return OK

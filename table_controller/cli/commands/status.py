@@ -73,17 +73,23 @@ def status_lines(box: BoxPicture) -> Iterator[str]:
 def _machine(machine: MachinePicture) -> str:
     cause = machine.cause
     why = f"  {cause.code}: {cause.text}" if cause and not machine.connected else ""
-    deck = f"  holds {machine.deck}" if machine.deck else ""
+    deck = f"  deck {machine.deck}" if machine.deck else ""
+    from table_controller.panel import labels
+
     fault_report = f" (fault report {machine.testing})" if machine.testing else ""
     test = "" if machine.testing is None else f"  IN TEST MODE{fault_report}"
-    return f"  {machine.name:14s} {machine.state:22s} {machine.serial:10s}{deck}{test}{why}"
+    state = labels.service_text(machine.state)
+    return f"  {machine.name:14s} {state:25s} {machine.serial:10s}{deck}{test}{why}"
 
 
 def _table(table: TablePicture, dealer: str | None) -> Iterator[str]:
+    from table_controller.journal.record_text import plain_text, to_words
+
     signed_on = f"dealer {dealer}" if dealer else "no dealer is signed on"
-    yield f"round {table.round.number}: {table.round.state}; {signed_on}"
+    yield f"round {table.round.number}: {to_words(table.round.state)}; {signed_on}"
     for name, deck in table.decks.items():
-        yield f"deck {name}: {deck.state}, {deck.place}{'' if deck.verified else ', not verified'}"
+        place = plain_text(deck.place.replace("/", ", "))
+        yield f"deck {name}: {to_words(deck.state)}, {place}{'' if deck.verified else ', not verified'}"
     if table.meters is not None:
         from table_controller.ledger.money import format_dollars
 
@@ -94,17 +100,21 @@ def _table(table: TablePicture, dealer: str | None) -> Iterator[str]:
     yield from (_hold(each) for each in table.holds)
     yield from _findings(table.findings)
     for prompt in table.prompts:
-        yield f"prompt for the {prompt.role}: {prompt_text(prompt)}"
+        yield f"prompt for the {prompt.role}: {prompt_text(prompt, trigger_of(table, prompt))}"
     for reason in table.next_round:
-        yield f"no round: {reason.text} [{reason.clause}]; {reason.clears}: {reason.evidence}"
+        yield plain_text(f"no round: {reason.text} [{reason.clause}]; {reason.clears}: {reason.evidence}")
 
 
 def _hold(each: HoldPicture) -> str:
+    from table_controller.panel import labels
+
     hold = each.hold
-    about = ", ".join(str(one) for one in (hold.slot, hold.deck, hold.seat) if one is not None)
+    slot = None if hold.slot is None else labels.machine_name(hold.slot)
+    known = (slot, hold.deck and f"deck {hold.deck}", hold.seat and f"seat {hold.seat}")
+    about = ", ".join(one for one in known if one)
     waits = f"waits for the {hold.acknowledges}"
     waits += f"; ESCALATED {each.escalated} times" if each.escalated else ""
-    return f"IRREGULARITY {hold.id}: {hold.trigger} ({about or 'the table'}), {waits}"
+    return f"IRREGULARITY {hold.id}: {labels.title(hold.trigger)} ({about or 'the table'}), {waits}"
 
 
 def _findings(findings: Sequence[LoggedFinding]) -> Iterator[str]:
@@ -112,18 +122,30 @@ def _findings(findings: Sequence[LoggedFinding]) -> Iterator[str]:
     important = [one for one in findings if one.severity == "important" and one.what != "irregularity"]
     if not important:
         return
-    from table_controller.journal.record_text import format_time
+    from table_controller.journal.record_text import format_time, plain_text
 
     for one in important[:_FINDINGS]:
         rounds = f"; rounds {', '.join(map(str, one.rounds[-8:]))}" if one.rounds else ""
-        yield f"FINDING {format_time(one.wall_ns)}, record {one.seq}: {one.text}{rounds}"
+        yield f"FINDING {format_time(one.wall_ns)}, record {one.seq}: {plain_text(one.text)}{rounds}"
     if len(important) > _FINDINGS:
         yield f"and {len(important) - _FINDINGS} more findings: pitbox status --json"
 
 
-def prompt_text(prompt: Prompt) -> str:
-    """Return a prompt with its number and its choices."""
-    known = (("slot", prompt.slot), ("deck", prompt.deck), ("seat", prompt.seat))
-    about = ", ".join(f"{what} {one}" for what, one in known if one is not None)
+def prompt_text(prompt: Prompt, trigger: str = "") -> str:
+    """Return a prompt with its number, and its choices as `pitbox answer` takes them, each with its meaning.
+
+    `trigger`: the irregularity of the prompt's hold.
+    """
+    from table_controller.panel import labels
+
+    question = labels.question(
+        prompt.kind, seat=prompt.seat, deck=prompt.deck, slot=prompt.slot, trigger=trigger, number=prompt.number
+    )
+    choices = " | ".join(f"{choice} ({labels.answer(choice)})" for choice in prompt.choices)
     asks = " (with a number)" if prompt.number else " (with seats)" if prompt.seats else ""
-    return f"{prompt.id} {prompt.kind}{f' ({about})' if about else ''}: {' | '.join(prompt.choices)}{asks}"
+    return f"{prompt.id} {question}: {choices}{asks}"
+
+
+def trigger_of(table: TablePicture, prompt: Prompt) -> str:
+    """Return the irregularity of a prompt's hold; "" if it has none."""
+    return next((each.hold.trigger for each in table.holds if each.hold.id == prompt.hold), "")

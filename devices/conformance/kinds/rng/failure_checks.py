@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from devices.conformance.bench import ConformanceBench
     from devices.conformance.session import CheckSession
 
-STUCK: Final = ManualStep("hold the noise source's output at one level", ("noise_stuck",))
+STUCK: Final = ManualStep("keep the noise source's output at one level", ("noise_stuck",))
 BIASED: Final = ManualStep("feed the noise input with samples of which every third one is zero", ("noise_biased",))
 DEAD: Final = ManualStep("unplug the noise source", ("noise_dead",))
 HALF_DARK: Final = ManualStep("unplug the two right-hand segments of the display (b and c)",
