@@ -158,9 +158,10 @@ def former_golden_bytes() -> set[str]:
 
 def journaled() -> dict[str, ComparedFigure]:
     """Return one digest over the recorded ones of soak and incidents, which a test compares with those of now."""
-    whole = json.loads(digests.FILE.read_text("utf-8"))
+    files = digests.stored().values()
     parts = {
-        part: [figures for name, figures in whole.items() if name.startswith(part)] for part in ("soak", "incident")
+        part: [figures for whole in files for name, figures in whole.items() if name.startswith(part)]
+        for part in ("soak", "incident")
     }
     return {
         f"digest of {part}s": ComparedFigure(sha256(json.dumps(figures).encode()).hexdigest()[:16])

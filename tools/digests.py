@@ -1,7 +1,8 @@
 """Digests over everything that simulated tables journal, without names: the same before and after names change.
 
-python -m tools.digests                compares with tests/digests.json; exit 1 if one differs
-python -m tools.digests --write        writes the file; give the reason in the commit
+python -m tools.digests                compares with the files in tests/digests; exit 1 if one differs
+python -m tools.digests --write        writes the files; give the reason in the commit
+python -m tools.digests --game GAME    the soak of one game; a new game writes a file of its own
 python -m tools.digests --rounds 2000  a longer soak of each game, printed only
 
 A soak of each game and every incident run on the shipped box in virtual time, from fixed seeds. Of each step and note
@@ -29,11 +30,14 @@ from simulators.casino.table import CasinoTable
 from simulators.engine.virtual_time import run_virtual
 from table_controller.journal import records as rec
 from table_controller.rulebook import GAMES
+from table_controller.rulebook.registry import CHAPTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-FILE: Final = Path(__file__).parent.parent / "tests" / "digests.json"
+# A file for each chapter of the regulations, with the soak of its game, and one for the incidents.
+FOLDER: Final = Path(__file__).parent.parent / "tests" / "digests"
+_INCIDENTS: Final = "incidents"
 # Rounds of each game in the stored digests, and their seed.
 ROUNDS: Final = 60
 SEED: Final = 7
@@ -131,10 +135,31 @@ def incident(name: str) -> dict[str, Any]:
     return digest(houses, [result.is_good, result.rounds, result.before, result.after, result.listed, result.clauses])
 
 
-def measured(rounds: int = ROUNDS) -> dict[str, dict[str, Any]]:
-    """Return every digest: the soaks by game, the incidents in their order."""
-    soaks = {f"soak {number}": soak(game, rounds) for number, game in enumerate(GAMES, 1)}
-    return soaks | {f"incident {number}": incident(name) for number, name in enumerate(REPLAYS, 1)}
+Digests = dict[str, dict[str, Any]]
+
+
+def measured(rounds: int = ROUNDS, game: str | None = None) -> dict[str, Digests]:
+    """Return every digest by the name of its file: the soak of each chapter, and the incidents in their order.
+
+    With a game, only its soak.
+    """
+    soaks = {CHAPTERS[each]: {"soak": soak(each, rounds)} for each in (GAMES if game is None else (game,))}
+    if game is not None:
+        return soaks
+    return soaks | {_INCIDENTS: {f"incident {number}": incident(name) for number, name in enumerate(REPLAYS, 1)}}
+
+
+def stored(names: Iterable[str] | None = None) -> dict[str, Digests]:
+    """Return the stored digests, of all files or of those with these names; nothing for a file that is missing."""
+    paths = FOLDER.glob("*.json") if names is None else [FOLDER / f"{name}.json" for name in names]
+    return {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(paths) if path.is_file()}
+
+
+def write(now: dict[str, Digests]) -> None:
+    """Write the digests, each into its file."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, digests in now.items():
+        (FOLDER / f"{name}.json").write_text(json.dumps(digests, indent=1) + "\n", "utf-8")
 
 
 def differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
@@ -148,14 +173,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.digests", description="digests of soak and incidents")
     parser.add_argument("--write", action="store_true", help="write the digests of now")
     parser.add_argument("--rounds", type=int, help="rounds of each game; the digests are only printed")
+    parser.add_argument("--game", choices=GAMES, help="only the soak of this game")
     args = parser.parse_args(arguments)
     logging.getLogger().addHandler(logging.NullHandler())  # machines fail here on purpose
-    now = measured(args.rounds or ROUNDS)
-    if args.write or args.rounds:
-        text = json.dumps(now, indent=1) + "\n"
-        print(text, end="") if args.rounds else FILE.write_text(text, "utf-8")
+    now = measured(args.rounds or ROUNDS, args.game)
+    if args.rounds:
+        print(json.dumps(now, indent=1))
         return 0
-    wrong = differences(json.loads(FILE.read_text("utf-8")), now)
+    if args.write:
+        write(now)
+        return 0
+    wrong = differences(stored(None if args.game is None else now), now)
     for sentence in wrong:
         print(sentence)
     print(f"digests: {len(now)} compared, {len(wrong)} differ")

@@ -154,7 +154,7 @@ class DemoShow:
     def picture(self) -> Any:
         """Return the picture of the table."""
         views = {name: slot.view for name, slot in self._casino.slots.items()}
-        return draw_table(self._casino.controller.table, views, self._recent, self._title)
+        return draw_table(self._casino.picture(), views, self._recent, self._title)
 
     async def end(self) -> None:
         """Draw the last picture and keep it on the screen."""

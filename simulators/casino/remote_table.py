@@ -21,14 +21,17 @@ from simulators.engine.ports.pty import PtyPort
 from table_controller.access.control_client import BoxClient
 from table_controller.access.event_json import event_from_json
 from table_controller.access.request_rules import RULES
+from table_controller.controller.shown_money import shown_money_of
 from table_controller.journal import former_names, reader
 from table_controller.journal import records as rec
+from table_controller.picture.build import picture_of_table
 from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from table_controller.picture.types import TablePicture
     from table_controller.table import events as ev
 
 # Time limit for the start of a box, even on a busy computer (s).
@@ -291,6 +294,11 @@ class RemoteTable(CasinoTable):
     def _start(self) -> Any:
         kinds: Any = {slot: machine.kind for slot, machine in self.machines.items()}
         return RemoteBox(self, Table(self.edition, self.submission, kinds))
+
+    def picture(self) -> TablePicture:
+        """Return the picture of the table at the last step that was followed; all of them are on the box's disk."""
+        table = self.controller.table
+        return picture_of_table(table, self.box.seq, shown_money_of(table))
 
     def see_step(self, event: ev.Event, decisions: Any) -> None:
         """Show people a step that is on disk."""

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from table_controller.controller import plan
     from table_controller.controller.controller import Controller, DurableStep
     from table_controller.controller.slot import AnySlot
+    from table_controller.picture.types import TablePicture
     from table_controller.rulebook import Submission
     from table_controller.table.decisions import Decision
 
@@ -142,6 +143,12 @@ class CasinoTable:
         store = self.disk.open(version=VERSION, digests=digests, clocks=self.clock.now)
         self.writer = DiskWriter(store, _until_controlled)
         return store, self.writer
+
+    def picture(self) -> TablePicture:
+        """Return the picture of the table that the box shows."""
+        picture = self.box.pictures.table()
+        assert picture is not None, f"the box is in safe mode: {self.box.cause}"
+        return picture
 
     @property
     def controller(self) -> Controller:

@@ -44,8 +44,12 @@ _MOST_CARDS: Final = 255
 
 def possible_orders(box: Box, slot: str) -> list[ServiceOrder]:
     """Return the orders that a machine can carry out now; those that move cards only in test mode."""
-    orders = CONTROLLER_KINDS[box.slots[slot].kind.name].orders
-    return [each for each in orders if box.test_mode.tested_report(slot) is not None or not each.needs_test_mode]
+    return orders_in_mode(box.slots[slot].kind.name, is_testing=box.test_mode.tested_report(slot) is not None)
+
+
+def orders_in_mode(kind: str, *, is_testing: bool) -> list[ServiceOrder]:
+    """Return the orders that a machine of a kind can carry out; those that move cards only in test mode."""
+    return [each for each in CONTROLLER_KINDS[kind].orders if is_testing or not each.needs_test_mode]
 
 
 def orders_of(box: Box, slot: str) -> list[str]:

@@ -11,7 +11,7 @@ from table_controller.catalogue import catalogue
 from table_controller.cli.render.card_path import draw_path
 from table_controller.cli.render.shoe_path import draw_shoe
 from table_controller.journal.record_text import to_words
-from table_controller.maintenance.service_calls import BEGIN_TEST, LEAVE_TEST, possible_orders
+from table_controller.maintenance.service_calls import orders_in_mode
 from table_controller.panel.labels import service_text
 from table_controller.panel.view import reason_view
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from table_controller.controller.box import Box
     from table_controller.controller.kinds.controller_kind import ServiceOrder
     from table_controller.controller.slot import AnySlot
-    from table_controller.picture.types import MachinePicture, TablePicture
+    from table_controller.picture.types import MachinePicture, TablePicture, TestPicture
 
 
 def devices(box: Box) -> list[dict[str, Any]]:
@@ -29,17 +29,19 @@ def devices(box: Box) -> list[dict[str, Any]]:
     table = box.pictures.table()
     return [
         _device(machine, box.slots[machine.name], table)
-        | {"orders": [_order(each) for each in possible_orders(box, machine.name)], "test": _test(box, machine.name)}
+        | {
+            "orders": [_order(each) for each in orders_in_mode(machine.kind, is_testing=machine.testing is not None)],
+            "test": None if table is None else _test(table.slots[machine.name].test),
+        }
         for machine in box.pictures.machines(table)
     ]
 
 
-def _test(box: Box, name: str) -> dict[str, Any] | None:
+def _test(test: TestPicture | None) -> dict[str, Any] | None:
     """Return the possible call for test mode, with every reason against it; None if there is none."""
-    if box.test_mode.is_without_fault(name):
-        return {"call": LEAVE_TEST, "blocked_by": []}
-    reasons = box.test_mode.reasons_against(name)
-    return None if reasons is None else {"call": BEGIN_TEST, "blocked_by": [reason_view(reason) for reason in reasons]}
+    if test is None:
+        return None
+    return {"call": f"{test.act}_test", "blocked_by": [reason_view(reason) for reason in test.reasons]}
 
 
 def _order(order: ServiceOrder) -> dict[str, Any]:

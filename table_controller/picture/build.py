@@ -9,12 +9,12 @@ import msgspec
 from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.controller.kinds.controller_kind import COMMON_PERMITS
 from table_controller.picture import types as p
-from table_controller.table import shuffling
+from table_controller.table import return_to_service, shuffling
 from table_controller.table import state_machines as mc
 from table_controller.table.betting import seat_of
 from table_controller.table.dealing import places_dealt
 from table_controller.table.decisions import Prompt
-from table_controller.table.return_progress import ReturnProgress
+from table_controller.table.return_progress import ReturnProgress, TestMode
 from table_controller.table.state import Hold, IssuedCommand, Progressive, Round, SlotState
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def picture_of_table(
         prompts=list(state.prompts.values()),
         holds=[p.HoldPicture(hold, times.get(hold.id, 0)) for hold in state.holds.values()],
         permits=_permits(table),
-        slots={name: _slot(slot) for name, slot in state.slots.items()},
+        slots={name: _slot(table, name) for name in state.slots},
         work=[p.WorkPicture(issued.slot, issued.act) for issued in state.commands.values()],
         task=_task(table),
         meters=_meters(money, state.signs),
@@ -104,6 +104,7 @@ def _rules(table: Table) -> p.RulesPicture:
         two_jokers=any(step.when == "two_joker_pack" for step in c.edition.opening),
         one_shuffle_per_shoe=c.shuffles_per_shoe,
         cards=c.edition.cards.count,
+        first_deal=c.edition.hand.first_deal,
         dice_hours=None if c.edition.dice is None else c.edition.dice.max_hours,
         hands={} if meter is None else {award.hand: award.label for award in meter.awards},
     )
@@ -125,11 +126,20 @@ def _permits(table: Table) -> list[p.PermitPicture]:
     return permits
 
 
-def _slot(slot: SlotState) -> p.SlotPicture:
+def _slot(table: Table, name: str) -> p.SlotPicture:
+    slot = table.state.slots[name]
     procedure = slot.return_procedure
     following = "" if procedure is None else procedure.next_text
     returning = procedure if isinstance(procedure, ReturnProgress) else None
-    return p.SlotPicture(slot.kind, slot.state, slot.deck, slot.tested_report, following, returning)
+    return p.SlotPicture(slot.kind, slot.state, slot.deck, slot.tested_report, following, returning, _test(table, name))
+
+
+def _test(table: Table, name: str) -> p.TestPicture | None:
+    if isinstance(table.state.slots[name].return_procedure, TestMode):
+        return p.TestPicture("leave")
+    if not return_to_service.can_be_tested(table.context, name):
+        return None
+    return p.TestPicture("begin", return_to_service.reasons_against_test(table.context, name))
 
 
 # --- places -----------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ Views select from a picture. No view asks the core for a permit of its own.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -39,6 +39,7 @@ class RulesPicture(msgspec.Struct, frozen=True):
     two_jokers: bool  # a pack has two jokers, and one is removed
     one_shuffle_per_shoe: bool  # one batch serves many rounds
     cards: int  # of a whole deck or batch
+    first_deal: int  # cards that each place gets in the deal
     dice_hours: int | None  # the longest use of dice; None: the game has none
     hands: dict[str, str]  # the hands of the progressive paytable, as it prints them
 
@@ -48,6 +49,15 @@ class DeckPicture(Deck):
 
     hours: int = 0
     expired: bool = False
+
+
+class TestPicture(msgspec.Struct, frozen=True):
+    """What a technician can do about test mode without a fault, with every reason against it."""
+
+    __test__ = False  # not a test class of pytest
+
+    act: Literal["begin", "leave"]
+    reasons: tuple[DenialReason, ...] = ()
 
 
 class SlotPicture(msgspec.Struct, frozen=True):
@@ -62,6 +72,7 @@ class SlotPicture(msgspec.Struct, frozen=True):
     testing: int | None = None  # in test mode: the fault report of the return to service, or 0 without one
     next_step: str = ""
     returning: ReturnProgress | None = None
+    test: TestPicture | None = None  # None: test mode is not offered
 
 
 class PlacePicture(msgspec.Struct, frozen=True):

@@ -17,7 +17,7 @@ from table_controller.table import state_machines as mc
 def _drawn(house: CasinoTable) -> str:
     console = Console(file=io.StringIO(), width=WIDTH)
     views = {name: slot.view for name, slot in house.slots.items()}
-    console.print(draw_table(house.controller.table, views, [Text("the last event")], "a table"))
+    console.print(draw_table(house.picture(), views, [Text("the last event")], "a table"))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
