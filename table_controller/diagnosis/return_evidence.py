@@ -1,4 +1,4 @@
-"""What the messages of a shuffler or shoe prove in a return to service, and what its steps require."""
+"""Evidence of a return to service: which steps the messages of a shuffler or shoe prove, and what the steps require."""
 
 from __future__ import annotations
 

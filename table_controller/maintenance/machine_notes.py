@@ -1,4 +1,4 @@
-"""Notes what documents need and the core does not: which machine is in a slot, its doors, and wrong decks.
+"""Writes into the journal what documents need and the core does not: which machine is in a slot, doors, wrong decks.
 
 The missing and extra cards of a rejected deck are asked for after the shuffler rejected it; such a deck is never dealt.
 """

@@ -1,4 +1,4 @@
-"""The amounts that a wager may have by itself: the table's minimum and maximum, and the unit of a progressive.
+"""The amounts that one wager may have: the table's minimum and maximum, and the unit of a progressive.
 
 Amounts that depend on another wager of the seat (a Raise, a Blind) are checked in `settlement.check`.
 """

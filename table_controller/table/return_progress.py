@@ -1,4 +1,4 @@
-"""What a machine that is not back in service needs: the record of its fault, its steps, or the end of its test.
+"""The progress of a return to service: the recorded fault, the steps that are done and left, or the end of a test.
 
 Pure: every change is a decision that is recorded. Replaying the decisions restores the progress.
 """

@@ -177,7 +177,7 @@ def boxes_of_one_player(game: str, raw: dict[str, Any]) -> Any:
 
 
 def odds_not_shown(game: str, raw: dict[str, Any]) -> Any:
-    """The sign page shows no odds when the dealer wants to open a round."""
+    """The sign page shows no odds when the dealer opens a round."""
     table = opened(game, raw)
     table.step(ev.SignShown(ODDS, "stale"))
     table.step(ev.OpenRound(DEALER))

@@ -41,7 +41,7 @@ EVENTS: dict[type[Any], Any] = {
     m.SelfTested: m.SelfTested(1, 0, 0),
     m.RoundEnded: m.RoundEnded(1, 49),
     m.Jogged: m.Jogged(1, m.Motor.DRAW, False, 310, True),
-    m.CardsReleased: m.CardsReleased(2, 1, 0, [3, 17, 40], 0),
+    m.CardsReleased: m.CardsReleased(2, 1, 0, bytes((3, 17, 40)), 0),
 }
 
 

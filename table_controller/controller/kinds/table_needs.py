@@ -1,4 +1,4 @@
-"""When the choices of a table require a device: what several kinds share."""
+"""Which choices of a table require a device: the checks that several kinds share."""
 
 from __future__ import annotations
 

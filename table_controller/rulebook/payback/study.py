@@ -1,4 +1,4 @@
-"""A study computes some of a game's expected paybacks; and how a paytable line counts in it."""
+"""A study: what computes some expected paybacks of a game, and how each line of a paytable counts in it."""
 
 from __future__ import annotations
 

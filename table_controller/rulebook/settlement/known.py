@@ -1,4 +1,4 @@
-"""What a wager depends on, and what of it is not known yet."""
+"""Which facts each wager depends on, such as cards or a player's setting, and which of them are still missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SO-70 up: a shoe that identifies cards. It releases the values of one unit when ordered, and forgets them in time.
+"""Requirements (SO-70 to SO-82) on a shoe that identifies cards: what it releases, to whom, and when it forgets.
 
 Evidence never names a card: the report of the kit stays free of card values. Every session of the kit is one of the
 role `bench`, at whose start a shoe forgets; so the kit cannot know whether a loss of power made it forget before.

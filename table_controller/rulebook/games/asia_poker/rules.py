@@ -1,4 +1,4 @@
-"""What the rulebook needs to know of Asia Poker."""
+"""The functions of Asia Poker that the rulebook calls: settlement, hands, settings, posted rules."""
 
 from __future__ import annotations
 

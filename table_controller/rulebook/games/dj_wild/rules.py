@@ -1,4 +1,4 @@
-"""What the rulebook needs to know of DJ Wild Stud Poker."""
+"""The functions of DJ Wild Stud Poker that the rulebook calls: settlement, hands, settings, posted rules."""
 
 from __future__ import annotations
 

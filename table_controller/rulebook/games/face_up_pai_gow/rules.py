@@ -1,4 +1,4 @@
-"""What the rulebook needs to know of Face Up Pai Gow Poker."""
+"""The functions of Face Up Pai Gow Poker that the rulebook calls: settlement, hands, settings, posted rules."""
 
 from __future__ import annotations
 

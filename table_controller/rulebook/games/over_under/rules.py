@@ -1,4 +1,7 @@
-"""What the rulebook needs to know of Over/Under. There is no dealer's hand: every wager depends on one total."""
+"""The functions of Over/Under that the rulebook calls: settlement, hands, settings, posted rules.
+
+There is no dealer's hand: every wager depends on one total.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the rulebook needs to know of Saigon 5 Card. No setting is foul (S5)."""
+"""The functions of Saigon 5 Card that the rulebook calls: settlement, hands, settings, posted rules.
+
+No setting is foul (S5).
+"""
 
 from __future__ import annotations
 

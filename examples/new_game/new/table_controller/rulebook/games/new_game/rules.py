@@ -1,4 +1,4 @@
-"""What the rulebook needs to know of High Card."""
+"""The functions of High Card that the rulebook calls: settlement, hands, settings, posted rules."""
 
 from __future__ import annotations
 
