@@ -105,3 +105,25 @@ def test_a_name_outside_of_a_walk_must_exist_and_needs_no_caller(tmp_path: Path)
 def test_a_missing_page_is_a_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert code_flow.main(tmp_path) == 1
     assert capsys.readouterr().out == "docs/code-flow.md does not exist\nflows: 1\n"
+
+
+def test_a_direct_call_into_a_file_that_the_walk_has_left_needs_a_reason(tmp_path: Path) -> None:
+    (tmp_path / "other.py").write_text(
+        "def fourth():\n    from box import second\n\n    second()\n\n\ndef first():\n    fourth()\n"
+    )
+    steps = ("`other.py:first()`", "`other.py:fourth()`", "`box.py:second()`", "`other.py:fourth()` (event)")
+    assert problems(tmp_path, *steps) == []
+    page = tmp_path / code_flow.PAGE
+    (tmp_path / "box.py").write_text("def second():\n    fourth()\n")
+    code_flow._parsed.cache_clear()
+    page.write_text(page.read_text().replace(" (event)", ""))
+    returned = (
+        "docs/code-flow.md: Walk, step 4: fourth is in a file that the walk has left; remove that, or give a reason"
+    )
+    assert list(code_flow.flows(tmp_path)) == [returned]
+    page.write_text(
+        page.read_text() + "\n| Walk, step 4 | `fourth` | by rule |\n| Walk, step 3 | `second` | by rule |\n"
+    )
+    assert list(code_flow.flows(tmp_path)) == [
+        "docs/code-flow.md: Walk, step 3: no walk returns by second; remove the row"
+    ]

@@ -10,6 +10,9 @@ the next function, unless a mark after it names another caller:
 (callback)   it was passed to the caller earlier
 (thread)     another thread runs it
 (from 3)     a function of step 3 names it
+
+A call without a mark into a file that its walk has already left is a return. The table of returns gives the reason of
+each; a return that it lacks fails, and so does a row without a return.
 """
 
 from __future__ import annotations
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 PAGE: Final = "docs/code-flow.md"
 _CALL: Final = re.compile(r"`([\w/]+\.py)?:([\w.]+)\(\)`(?: \((event|callback|thread|from \d+)\))?")
 _STEP: Final = re.compile(r"(\d+)\. ")
+# A row of the table of returns: walk and step, function, reason.
+_RETURN: Final = re.compile(r"^\| ([^|]+), step (\d+) \| `([\w.]+)` \| [^|]*\w[^|]* \|$", re.MULTILINE)
 _DEFINITION: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -116,12 +121,37 @@ def _broken(root: Path, call: Call, before: list[Call]) -> str:
     return f"{named} does not name {call.called}; add the call between, or mark it (event), (callback), (thread)"
 
 
+def returns(text: str) -> Iterator[Call]:
+    """Yield every direct call into a file that its walk has already left."""
+    left: dict[str, set[str]] = {}
+    last: dict[str, str] = {}
+    for call in calls(text):
+        if not call.step:
+            continue
+        files = left.setdefault(call.walk, set())
+        if call.file in files and call.file != last[call.walk] and not call.mark:
+            yield call
+        files.add(call.file)
+        last[call.walk] = call.file
+
+
+def _unexplained(text: str) -> Iterator[str]:
+    """Yield every return without a reason, and every reason without a return."""
+    found = {(call.walk, str(call.step), call.name) for call in returns(text)}
+    explained = set(_RETURN.findall(text))
+    for walk, step, name in sorted(found - explained):
+        yield f"{PAGE}: {walk}, step {step}: {name} is in a file that the walk has left; remove that, or give a reason"
+    for walk, step, name in sorted(explained - found):
+        yield f"{PAGE}: {walk}, step {step}: no walk returns by {name}; remove the row"
+
+
 def flows(root: Path) -> Iterator[str]:
     """Yield every function that does not exist, and every step that the one before does not call."""
     page = root / PAGE
     if not page.exists():
         yield f"{PAGE} does not exist"
         return
+    yield from _unexplained(page.read_text("utf-8"))
     before: list[Call] = []
     for call in calls(page.read_text("utf-8")):
         place = f"{PAGE}:{call.line}"
