@@ -352,6 +352,16 @@ class BadSubmission(ConfigurationError):
         self.objections = objections
 
 
+class BadHouseWay(ConfigurationError):
+    """The certificate holder's own table of the house way cannot be read, or does not set every hand lawfully."""
+
+    number = 625
+
+    def __init__(self, objections: tuple[str, ...]) -> None:
+        super().__init__("; ".join(objections))
+        self.objections = objections
+
+
 class BadRulebook(ConfigurationError):
     """The rulebook's own data contradicts itself or is damaged."""
 

@@ -12,13 +12,14 @@ import re
 import stat
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from firmware_bridge.decode_errors import BAD_TOML
 from firmware_bridge.errors import (
     BadConfiguration,
+    BadHouseWay,
     BadKeyFile,
     BadPort,
     BadSubmission,
@@ -43,6 +44,8 @@ from table_controller.host.addresses import is_loopback
 from table_controller.journal.store import Policy
 from table_controller.rulebook import check_submission, edition
 from table_controller.rulebook.duties import duty_clauses
+from table_controller.rulebook.house_ways.table import decode
+from table_controller.rulebook.submission import prove_house_way
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -174,6 +177,8 @@ class _ConfigReader:
         stated = self._file.rules
         if stated is None:
             self._warnings.append(f"[rules] is missing: the table uses the simplest lawful choices of {rules.chapter}")
+        else:
+            stated = self._with_house_way_table(rules, stated)
         try:
             return check_submission(rules, {"adjacent_boxes": 1} if stated is None else stated)
         except BadSubmission as error:
@@ -181,6 +186,22 @@ class _ConfigReader:
                 BadSubmission((f"{self._path}: {_with_path(objection)}",)) for objection in error.objections
             ]
             return None
+
+    def _with_house_way_table(self, rules: Edition, stated: dict[str, Any]) -> dict[str, Any]:
+        """Return the choices with the text of the house way's table; without them, if the file cannot be used."""
+        if stated.get("house_way_table") is None:
+            return stated
+        file = self._at(stated["house_way_table"])
+        try:
+            text = decode(file.read_bytes())
+            prove_house_way(rules.game, text)
+        except OSError as error:
+            self._problems.append(BadHouseWay((f"{file}: {error.strerror}",)))
+        except BadHouseWay as error:
+            self._problems += [BadHouseWay((f"{file}: {objection}",)) for objection in error.objections]
+        else:
+            return {**stated, "house_way_table": text}
+        return {key: value for key, value in stated.items() if not key.startswith("house_way")}
 
     # --- devices ------------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from table_controller.config.walk import allowed, meaning
 from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.rulebook import check_submission, edition
 from table_controller.rulebook.game_rules import game_rules
+from table_controller.rulebook.house_ways.loader import house_way_text
 from table_controller.rulebook.wager_limits import has_own_amount
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ _LEAST: Final = 500
 _MOST: Final = 100_000
 _LIMIT: Final = 25_000_000
 _PROGRESSIVE: Final = "progressive"
+# The file of the house way's table in the examples; `pitbox rules house-way GAME --toml` prints one.
+HOUSE_WAY_FILE: Final = "house-way.toml"
 
 
 def example(game: str) -> str:
@@ -128,6 +131,7 @@ def example_choices(rules: Edition) -> tuple[dict[str, Any], dict[str, Any]]:
     further |= dict.fromkeys(rules.submission_choices, True)
     for name, house_way in list(game_rules(rules.game).house_ways.items())[:1]:
         further |= {"house_way": name, "house_way_ranks": dict(house_way.ranks)}
+        further["house_way_table"] = house_way_text(rules.game)
     if "settings" not in chosen:
         further["settings"] = _settings(rules, offered)
     if "wagers" not in chosen:  # written as an empty list: none of them is offered
@@ -166,7 +170,8 @@ def _rules(rules: Edition) -> list[str]:
         if key in chosen:
             lines += [*_comment(means + _lawful(rules, key)), f"{key} = {toml(chosen[key])}"]
         elif key in further:
-            lines += [*_comment(means + _lawful(rules, key)), f"#{key} = {toml(further[key])}"]
+            value = HOUSE_WAY_FILE if key == "house_way_table" else further[key]
+            lines += [*_comment(means + _lawful(rules, key)), f"#{key} = {toml(value)}"]
         else:
             elsewhere.append(key)
     return lines + _comment(f"No choice in this game: {', '.join(elsewhere)}.") if elsewhere else lines

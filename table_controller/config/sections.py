@@ -357,6 +357,7 @@ RULE_MEANINGS: Final = {
     "folded_progressive": "a folded hand still plays the progressive",
     "house_way": "the named house way by which the dealer sets the dealer hand",
     "house_way_ranks": "ranks that the certificate holder chooses, if the house way has such a choice",
+    "house_way_table": "a file with the certificate holder's own table of the house way, instead of the edition's",
     "posted_on_sign": "what the layout lacks and the /sign page of the panel shows: odds, payout_limit",
     "settings": "readings of unclear wordings, where the edition leaves a choice",
 }

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from table_controller.rulebook.cards import Card
-    from table_controller.rulebook.hands.house_way import HouseWay
+    from table_controller.rulebook.house_ways.choose import HouseWay
     from table_controller.rulebook.posting.parts import PostedRule
     from table_controller.rulebook.settlement.dealt_round import (
         DealtRound,

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_type_hints
 
 import msgspec
 
-from firmware_bridge.errors import BadSubmission
+from firmware_bridge.errors import BadHouseWay, BadSubmission
 from table_controller.rulebook.cards import RANKS
 from table_controller.rulebook.duties import duty_clauses
 from table_controller.rulebook.game_rules import game_rules
+from table_controller.rulebook.house_ways.loader import own_house_way
+from table_controller.rulebook.house_ways.proof import objections
 from table_controller.rulebook.texts import paytables
 from table_controller.rulebook.vocabulary import DealingName, ShufflerFact
 from table_controller.rulebook.wager_limits import limit_problems
@@ -24,6 +26,7 @@ from table_controller.rulebook.wager_limits import limit_problems
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from table_controller.rulebook.house_ways.choose import HouseWay
     from table_controller.rulebook.schema import Edition
 
 # Hundredths of a percent in 100 %: no rate can exceed the wager itself.
@@ -58,6 +61,7 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     folded_progressive: bool | None = None  # whether a folded hand still plays the progressive
     house_way: str | None = None  # the policy by which the dealer sets hands; None: no hands are set
     house_way_ranks: Mapping[str, str] = {}  # the certificate holder's own ranks, where the policy depends on one
+    house_way_table: str | None = None  # the text of the certificate holder's own table; table.toml names its file
     posted_on_sign: tuple[Literal["odds", "payout_limit", "special_rules"], ...] = ()  # not inscribed on the layout
     settings: Mapping[str, str] = {}  # complete for every setting that applies here
     warnings: tuple[str, ...] = ()
@@ -265,24 +269,69 @@ def _settings(edition: Edition, stated: Submission) -> Iterator[str]:
     for choice in ("mid_shoe_entry_ban", "start_marker", "wheel_lowest_straight_flush", "wheel_lowest_straight"):
         if getattr(stated, choice) and choice not in edition.submission_choices:
             yield f"{choice} is not a choice in {edition.title}"
+    yield from _house_way(edition, stated)
+
+
+def _house_way(edition: Edition, stated: Submission) -> Iterator[str]:
     policies = game_rules(edition.game).house_ways
-    if stated.house_way is not None and stated.house_way not in policies:
-        names = " or ".join(policies)
-        clauses = _cite(*duty_clauses(edition.game, "house_way"))
-        allowed = f"the dealer sets by {names} {clauses}" if policies else "the dealer sets no hands"
-        yield f"house_way = {stated.house_way}: {allowed}"
-    elif policies:
-        yield from _house_way_ranks(edition, stated, policies[stated.house_way or next(iter(policies))].ranks)
-
-
-def _house_way_ranks(edition: Edition, stated: Submission, known: Mapping[str, str]) -> Iterator[str]:
-    """Check the ranks that a certificate holder chose for a house way."""
     clauses = _cite(*duty_clauses(edition.game, "house_way"))
+    if not policies:
+        for name in ("house_way", "house_way_table"):
+            if getattr(stated, name) is not None:
+                value = f" = {stated.house_way}" if name == "house_way" else ""
+                yield f"{name}{value}: the dealer sets no hands"
+        return
+    try:
+        policy = house_way_of(stated)
+    except BadHouseWay as error:
+        yield from (f"house_way_table: {objection} {clauses}" for objection in error.objections)
+        return
+    if policy is None:
+        yield f"house_way = {stated.house_way}: the dealer sets by {' or '.join(policies)} {clauses}"
+        return
+    problems = [*_house_way_ranks(stated, policy.ranks, clauses)]
+    yield from problems
+    if not problems:
+        changed = {name: rank for name, rank in stated.house_way_ranks.items() if rank != policy.ranks[name]}
+        if changed or stated.house_way_table is not None:
+            key = "house_way_ranks" if changed else "house_way_table"
+            yield from (f"{key}: {problem} {clauses}" for problem in objections(policy.form, policy.table, changed))
+
+
+def house_way_of(stated: Submission) -> HouseWay | None:
+    """Return the house way that a submission names; None if there is none of that name, or no hands are set.
+
+    BadHouseWay if the certificate holder's own table cannot be read.
+    """
+    policies = game_rules(stated.game).house_ways
+    if stated.house_way_table is None:
+        return policies.get(stated.house_way or next(iter(policies), ""))
+    policy = own_house_way(next(iter(policies.values())).form, stated.house_way_table)
+    return policy if stated.house_way in (None, policy.table.name) else None
+
+
+def prove_house_way(game: str, text: str) -> HouseWay | None:
+    """Return the house way of a certificate holder's own table; BadHouseWay if it does not set every hand lawfully.
+
+    None in a game in which the dealer sets no hands.
+    """
+    policies = game_rules(game).house_ways
+    if not policies:
+        return None
+    policy = own_house_way(next(iter(policies.values())).form, text)
+    problems = objections(policy.form, policy.table)
+    if problems:
+        raise BadHouseWay(problems)
+    return policy
+
+
+def _house_way_ranks(stated: Submission, known: Mapping[str, str], clauses: str) -> Iterator[str]:
+    """Check the ranks that a certificate holder chose for a house way."""
     for name, rank in stated.house_way_ranks.items():
         if name not in known:
             near = get_close_matches(name, known, 1) or [", ".join(known) or "none"]
             yield f"house_way_ranks: there is no {name}; did you mean {near[0]}? {clauses}"
-        elif rank not in RANKS:
+        elif len(rank) != 1 or rank not in RANKS:
             yield f"house_way_ranks: {name} = {rank} is not a rank; ranks are {' '.join(RANKS)}"
 
 
@@ -364,9 +413,10 @@ def _completed(edition: Edition, stated: Submission) -> Submission:
     warnings = tuple(
         f"{each.table}: {each.meaning} ({each.reading})" for each in edition.warnings if each.table in tables.values()
     )
+    policy = house_way_of(stated)
     return msgspec.structs.replace(
         stated,
-        house_way=stated.house_way or next(iter(game_rules(edition.game).house_ways), None),
+        house_way=None if policy is None else policy.table.name,
         paytables=MappingProxyType(tables),
         settings=MappingProxyType(settings | dict(stated.settings)),
         least_wagers_cents=MappingProxyType(dict(stated.least_wagers_cents)),

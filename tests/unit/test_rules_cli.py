@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from table_controller import rulebook
 from table_controller.cli import USAGE, main
+from table_controller.config.example import example
 from table_controller.table.state_machines import MACHINES
+from tests.support.box.configs import write_config
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture(autouse=True)
@@ -145,3 +150,74 @@ def test_a_diagram_has_every_state_and_every_change_of_its_machine(
 
 def test_an_unknown_machine_is_answered_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no machine SHOE; known are ROUND, DECK, PROGRESSIVE, HIT, SERVICE" in refused(capsys, "diagram", "SHOE")
+
+
+# --- house ways -------------------------------------------------------------------------------------------------------
+
+
+def test_a_house_way_is_printed_as_its_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = printed(capsys, "house-way", "688a")
+    assert "standard_5_2: the first rule that fits sets the hand" in shown
+    assert "Two pair: split them, the lower pair in the low hand" in shown
+    assert "fours_kept_to = 6" in shown
+    rules = data(capsys, "house-way", "575")["rules"]
+    assert [each["rule"] for each in rules] == list(range(1, 15))
+    assert rules[0]["when"] == "five aces or five aces and a pair"
+    assert rules[-1] == {
+        "rule": 14,
+        "when": "every other hand",
+        "sets": "high: high card of first",
+        "reason": "No pair: the highest card in the high hand, the next in the medium hand and the low hand",
+    }
+
+
+def test_a_hand_is_set_with_the_rule_and_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = printed(capsys, "house-way", "face_up_pai_gow", "9d 9h 4d 4h As 5c 3s")
+    for part in ("9d 9h 4d 4h 3s", "As 5c", "14 of standard_5_2", "keep both in the high hand", "688a.11(c)"):
+        assert part in shown
+    answer = data(capsys, "house-way", "saigon_5_card", "As 2d 7c Kd 9h")
+    assert [each["cards"] for each in answer["hands"]] == ["As 2d 7c", "Kd 9h"]
+    assert (answer["rule"], answer["house_way"]) == (1, "highest_point_count")
+
+
+def test_a_table_of_ones_own_begins_from_the_editions_and_is_checked(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(printed(capsys, "house-way", "680a", "--toml").replace("highest_point_count", "ours"), "utf-8")
+    assert data(capsys, "house-way", "680a", "--table", str(own))["house_way"] == "ours"
+    own.write_text(own.read_text("utf-8").replace("showdown", "shodown"), "utf-8")
+    message = refused(capsys, "house-way", "680a", "As 2d 7c Kd 9h", "--table", str(own))
+    assert "PB-625" in message
+    assert "there is no shodown; did you mean showdown?" in message
+    own.write_bytes(b"\xff")
+    assert "not UTF-8: byte 1" in refused(capsys, "house-way", "680a", "--table", str(own))
+    assert "No such file" in refused(capsys, "house-way", "680a", "--table", str(tmp_path / "none.toml"))
+
+
+def test_the_house_way_of_a_table_toml_is_used_with_its_ranks(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    text = example("face_up_pai_gow").replace("#house_way_ranks", 'house_way_ranks = { fours_kept_to = "8" }\n#house')
+    file = write_config(tmp_path, text)
+    fours = "8s 8h 8d 8c Qs Jd 9h"
+    assert data(capsys, "house-way", "688a", fours)["rule"] == 5
+    assert data(capsys, "house-way", "688a", fours, "--config", str(file))["rule"] == 3
+    assert data(capsys, "house-way", "688a", "--config", str(file))["ranks"]["fours_kept_to"] == "8"
+    assert "is a table of face_up_pai_gow" in refused(capsys, "house-way", "575", "--config", str(file))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("dj_wild",), "the dealer sets no hands"),
+        (("688a", "9d 9d 4d 4h As 5c 3s"), "9d appears 2 times"),
+        (("688a", "9d 9h 4d"), "3 cards; a hand has 7"),
+        (("688a", "9d 9h 4d 4h As 5c 1s"), "is not a card"),
+        (("689a",), "there is no game 689a"),
+    ],
+)
+def test_a_house_way_that_cannot_be_shown(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], message: str
+) -> None:
+    assert message in refused(capsys, "house-way", *words)

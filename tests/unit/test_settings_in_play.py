@@ -13,6 +13,7 @@ from firmware_bridge.errors import BadHand
 from table_controller import rulebook
 from table_controller.rulebook import GAMES, Submission
 from table_controller.rulebook.cards import parse_cards
+from table_controller.rulebook.house_ways.loader import house_way_text
 from table_controller.rulebook.settlement.dealt_round import DealtRound
 from table_controller.rulebook.settlement.round_settlement import settle
 from table_controller.table import events as ev
@@ -39,7 +40,7 @@ EXPLAINED: Final = {
     "warnings": "computed, not stated",
     "approved_procedure": "names the approval on which `reshuffles` rests; without it `reshuffles` is refused",
     "settings": "each setting has its own case",
-    "house_way": "each game has one named house way; another name is refused",
+    "house_way": "the name of the edition's house way or of the certificate holder's own table; another is refused",
     "settings.envy_paid_to": "has one lawful value (W10); the progressive is refused until it is stated",
 }
 
@@ -234,6 +235,10 @@ CASES: Final[dict[str, Case]] = {
         settled("Ac 2c 3c 4s | 5s 5h | 2h", "Kh Qd Jh Th 3d 3s 2d", asia_poker=500),
     ),
     "folded_progressive": Case(WILD, _WILD, {**_WILD, "folded_progressive": False}, folded),
+    "house_way_table": Case(
+        PAI_GOW, {}, {"house_way_table": house_way_text(PAI_GOW).replace('fours_kept_to = "6"', 'fours_kept_to = "8"')},
+        house_way,
+    ),
     "house_way_ranks": Case(PAI_GOW, {}, {"house_way_ranks": {"fours_kept_to": "T"}}, house_way),
     "settings.bonus_lines": Case(
         ASIA, {}, {"settings": {"bonus_lines": "nine_high_or_better"}},

@@ -15,6 +15,7 @@ import msgspec
 from firmware_bridge.errors import ConfigurationError, UsageError
 from table_controller import rulebook
 from table_controller.cli import OK
+from table_controller.cli.commands import rules_house_way
 from table_controller.cli.subcommands import Subcommands, run
 from table_controller.rulebook import GAMES, OUTCOMES, TRIGGERS
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
 
-HELP = "print the rules: games, clauses, readings, irregularities, the sign of a table, diagrams of the state machines"
+HELP = "print the rules: games, clauses, irregularities, house ways, the sign of a table, diagrams of state machines"
 EXAMPLE = "pitbox rules show '688a.13(l)'"
 
 # So many digits of a digest distinguish editions at a glance; --json has all.
@@ -53,7 +54,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     posting.add_argument("game", nargs="?", help="the simplest lawful table of this game, instead of a table.toml")
     posting.add_argument("--config", type=Path, metavar="FILE", help="table.toml (default: /etc/pitbox/table.toml)")
     posting.add_argument("--html", action="store_true", help="print a page for a browser or a printer")
-    for each in (games, show, irregularities, posting):
+    house_way = command(
+        "house-way", "print how the dealer sets hands: the rules in order, or how they set one hand and why",
+        'house-way 688a "9d 9h 4d 4h As 5c 3s"', rules_house_way.run,
+    )  # fmt: skip
+    rules_house_way.add_arguments(house_way)
+    for each in (games, show, irregularities, posting, house_way):
         each.add_argument("--json", action="store_true", help="print the data instead of a table")
 
 

@@ -58,6 +58,17 @@ def class_of(worth: int) -> HandClass:
     return HandClass(worth >> _BELOW)
 
 
+def class_number(worth: int) -> int:
+    """Return the class of a strength as a number, which is faster where many are compared."""
+    return worth >> _BELOW
+
+
+def lead_of(worth: int) -> int | None:
+    """Return the rank that leads a strength; None if its class alone ranks it."""
+    nibble = worth >> _BELOW - _NIBBLE & 15
+    return nibble - _LIFT if nibble else None
+
+
 def is_led_by(worth: int, hand_class: HandClass, lead: int) -> bool:
     """Whether a strength is of this class, with this rank first."""
     return worth >> _BELOW - _NIBBLE == hand_class << _NIBBLE | lead + _LIFT

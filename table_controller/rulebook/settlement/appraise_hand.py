@@ -12,7 +12,6 @@ import msgspec
 from firmware_bridge.errors import BadHand
 from table_controller.rulebook import cards as notation
 from table_controller.rulebook.game_rules import game_rules
-from table_controller.rulebook.hands.house_way import AS_PRINTED
 from table_controller.rulebook.loader import edition
 from table_controller.rulebook.registry import GAMES
 from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, SetHand, WagerResult
@@ -93,7 +92,7 @@ def _setting(game: str, cards: Sequence[Card], given: tuple[tuple[Card, ...], ..
     rules = game_rules(game)
     if rules.show_setting is None:
         return ()
-    return rules.show_setting(given or next(iter(rules.house_ways.values())).set_hands(cards, AS_PRINTED))
+    return rules.show_setting(given or next(iter(rules.house_ways.values())).set_hands(cards))
 
 
 # --- a wager on it ----------------------------------------------------------------------------------------------------

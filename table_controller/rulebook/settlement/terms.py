@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from table_controller.rulebook.game_rules import game_rules
 from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.settlement.dealt_round import WagerVerdict
+from table_controller.rulebook.submission import house_way_of
 from table_controller.rulebook.texts import paytables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from table_controller.rulebook.house_ways.choose import HouseWay, SetByRule
     from table_controller.rulebook.schema import Edition
     from table_controller.rulebook.settlement.dealt_round import HandSetting, Seat
     from table_controller.rulebook.submission import Submission
@@ -47,9 +48,26 @@ class SettlementTerms:
 
     def set_by_house_way(self, cards: Sequence[int]) -> HandSetting:
         """Return the hands as the dealer must set them, or advises a player to who asks; never what a player did."""
-        assert self.submission.house_way is not None
-        policy = game_rules(self.edition.game).house_ways[self.submission.house_way]
-        return policy.set_hands(cards, self.submission.house_way_ranks)
+        return self.house_way(cards).hands
+
+    def house_way(self, cards: Sequence[int]) -> SetByRule:
+        """Return the hands as the dealer must set them, with the rule of the house way and its reason in words."""
+        return self._policy.explain(cards, self.submission.house_way_ranks)
+
+    def misset(self, setting: HandSetting) -> SetByRule | None:
+        """Return how the dealer's hands must be set again (575.13(i), 688a.13(h)); None if they are set rightly.
+
+        Hands of the same strength are set alike: it does not matter which of two kings is in the low hand.
+        """
+        if self._policy.is_set_so(setting, self.submission.house_way_ranks):
+            return None
+        return self.house_way([card for hand in setting for card in hand])
+
+    @property
+    def _policy(self) -> HouseWay:
+        policy = house_way_of(self.submission)
+        assert policy is not None, "the dealer sets no hands in this game"
+        return policy
 
     @property
     def envy_wagers(self) -> tuple[str, ...]:

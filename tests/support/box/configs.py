@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.keys import DeviceKey, new_key, save_approved, save_key
 from simulators.engine.machine import approved_firmware
+from table_controller.rulebook.house_ways.loader import house_way_text
 from tests.support.suite.required_tools import need_tool
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ def write_config(folder: Path, text: str) -> Path:
         for number, device in numbers.items():
             (folder / device["key"]).parent.mkdir(exist_ok=True)
             save_key(folder / device["key"], new_key(f"{kind}-{number}", kind))
+    if "house_way_table" in config.get("rules", {}):
+        (folder / config["rules"]["house_way_table"]).write_text(house_way_text(config["table"]["game"]), "utf-8")
     return file
 
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Final
 from table_controller.rulebook.cards import format_cards
 from table_controller.rulebook.game_rules import GameRules
 from table_controller.rulebook.games.asia_poker import hands
-from table_controller.rulebook.games.asia_poker.house_way import RANKS_4_2_1, standard_4_2_1
+from table_controller.rulebook.games.asia_poker.house_way import HOUSE_WAYS
 from table_controller.rulebook.games.asia_poker.posted_rules import posted_rules
 from table_controller.rulebook.games.asia_poker.settlement import needs, paid_lines, settle_wager
 from table_controller.rulebook.hands import hand_features, poker5
-from table_controller.rulebook.hands.house_way import HouseWay
 from table_controller.rulebook.hands.ranking import describe
 from table_controller.rulebook.settlement.dealt_round import SetHand
 
@@ -43,7 +42,7 @@ RULES: Final = GameRules(
     needs=needs,
     describe=_describe,
     features=_features,
-    house_ways={"standard_4_2_1": HouseWay(standard_4_2_1, RANKS_4_2_1)},
+    house_ways=HOUSE_WAYS,
     show_setting=_show_setting,
     foul_clause=_foul_clause,
     matters_after_giving_up=lambda _terms, _played, seat: "bonus" in seat.wagers,

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Final
 from table_controller.rulebook.cards import format_cards
 from table_controller.rulebook.game_rules import GameRules
 from table_controller.rulebook.games.face_up_pai_gow import hands
-from table_controller.rulebook.games.face_up_pai_gow.house_way import RANKS_5_2, standard_5_2
+from table_controller.rulebook.games.face_up_pai_gow.house_way import HOUSE_WAYS
 from table_controller.rulebook.games.face_up_pai_gow.posted_rules import posted_rules
 from table_controller.rulebook.games.face_up_pai_gow.settlement import envy, envy_needs, needs, settle_wager
 from table_controller.rulebook.hands import hand_features
-from table_controller.rulebook.hands.house_way import HouseWay
 from table_controller.rulebook.hands.ranking import describe
 from table_controller.rulebook.settlement.dealt_round import SetHand
 
@@ -44,7 +43,7 @@ RULES: Final = GameRules(
     needs=needs,
     describe=_describe,
     features=_features,
-    house_ways={"standard_5_2": HouseWay(standard_5_2, RANKS_5_2)},
+    house_ways=HOUSE_WAYS,
     show_setting=_show_setting,
     foul_clause=hands.foul_clause,
     matters_after_giving_up=_pays_envy,

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Final
 from table_controller.rulebook.cards import format_cards
 from table_controller.rulebook.game_rules import GameRules
 from table_controller.rulebook.games.saigon_5_card import hands
-from table_controller.rulebook.games.saigon_5_card.house_way import highest_point_count
+from table_controller.rulebook.games.saigon_5_card.house_way import HOUSE_WAYS
 from table_controller.rulebook.games.saigon_5_card.posted_rules import posted_rules
 from table_controller.rulebook.games.saigon_5_card.settlement import describe_setting, needs, settle_wager
 from table_controller.rulebook.hands import hand_features, poker5
-from table_controller.rulebook.hands.house_way import HouseWay
 from table_controller.rulebook.hands.ranking import describe
 from table_controller.rulebook.settlement.dealt_round import SetHand
 
@@ -50,7 +49,7 @@ RULES: Final = GameRules(
     needs=needs,
     describe=_describe,
     features=_features,
-    house_ways={"highest_point_count": HouseWay(highest_point_count)},
+    house_ways=HOUSE_WAYS,
     show_setting=_show_setting,
     setting_objection=_setting_objection,
     posted_rules=posted_rules,
