@@ -69,6 +69,7 @@ check: $(VENV)/.dev  ## format, lint, types, imports, dead modules, words, docum
 	$(BIN)/python -m tools.docs --check
 	$(BIN)/python -m tools.docs.code_flow
 	$(BIN)/python -m tools.minimum_counts
+	$(BIN)/python -m tools.coverage_figures --if-measured
 
 proof: $(VENV)/.dev apt  ## the long proofs: exhaustive searches, soaks, kill runs (at most 40 minutes on two cores)
 	$(BIN)/python -m pytest -m 'proof and not vhci' --timeout 1500 -rP -n $(WORKERS) --dist worksteal --durations 10 \

@@ -3,6 +3,8 @@
 python -m tools.coverage_figures              print the stored figure; exit 1 if it is missing or out of date
 python -m tools.coverage_figures --measure    run the tests under coverage, then write the figures and the page
 python -m tools.coverage_figures --measure --accept    also accept a figure that fell
+python -m tools.coverage_figures --try PATH...    the same measurement with these tests alone; prints, stores nothing
+python -m tools.coverage_figures --if-measured    as without an option, but passes while nothing was measured
 
 The figures are in tests/coverage.toml, the page is docs/coverage.md. Measuring takes about three times as long as the
 same tests without it, so CI checks the stored figure (docs/decisions/0029-coverage.md).
@@ -22,11 +24,14 @@ import tempfile
 import tomllib
 from collections import defaultdict
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from tools.docs.markdown import table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 FIGURES: Final = "tests/coverage.toml"
@@ -175,11 +180,11 @@ def counted(report: dict[str, Any], sizes_now: dict[str, int]) -> dict[str, Pack
     return parts
 
 
-def measure(root: Path, workers: str) -> Figures:
+def measure(root: Path, workers: str, tests: Sequence[str] = TESTS) -> Figures:
     """Run the tests under coverage; return the figures. RuntimeError if a test fails."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "coverage.json"
-        command = [sys.executable, "-m", "pytest", *TESTS, "-m", MARKS, "-n", workers, "--dist", "worksteal", "-q",
+        command = [sys.executable, "-m", "pytest", *tests, "-m", MARKS, "-n", workers, "--dist", "worksteal", "-q",
                    "--timeout", "600", "--cov", "--cov-branch", f"--cov-report=json:{report}"]  # fmt: skip
         environment = {**os.environ, "COVERAGE_FILE": str(Path(folder) / "data")}
         if subprocess.run(command, cwd=root, env=environment, check=False).returncode:  # noqa: S603 - our own words
@@ -195,7 +200,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--measure", action="store_true", help="run the tests under coverage and store the figures")
     parser.add_argument("--accept", action="store_true", help="with --measure: store a figure that fell, too")
     parser.add_argument("--workers", default=str((os.cpu_count() or 1) + 1), help="processes that run tests")
+    parser.add_argument("--try", dest="tried", nargs="+", metavar="PATH", help="measure these tests; store nothing")
+    parser.add_argument("--if-measured", action="store_true", help="pass while nothing was measured")
     options = parser.parse_args(arguments)
+    if options.tried:
+        print(f"coverage: {measure(ROOT, options.workers, options.tried).percent:.1f} % by these tests; not stored")
+        return 0
+    if options.if_measured and load(ROOT) is None:
+        print(f"coverage: not measured yet. Run: {MEASURE}")
+        return 0
     if options.measure:
         before, now = load(ROOT), measure(ROOT, options.workers)
         if before is not None and now.percent < before.percent - SLACK and not options.accept:

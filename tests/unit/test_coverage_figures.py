@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tools import coverage_figures as module
 from tools.coverage_figures import (
     BEGIN,
     END,
@@ -20,6 +21,8 @@ from tools.coverage_figures import (
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 FIGURES = Figures("2026-11-18", "3.11", {"devices/rng": PackageFigures(8, 6, 2, 2, 10)})
 
@@ -80,3 +83,33 @@ def test_a_report_is_summed_by_package(tmp_path: Path) -> None:
     assert counted(report, sizes(project(tmp_path))) == FIGURES.packages
     assert package_of("table_controller/catalogue.py") == "table_controller"
     assert package_of("table_controller/cli/kinds/rng.py") == "table_controller/cli"
+
+
+def test_a_check_that_allows_no_figures_still_finds_stale_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module, "ROOT", project(tmp_path, 12))
+    assert module.main(["--if-measured"]) == 1
+    assert "12 statements, 10 when it was measured. Run: make coverage" in capsys.readouterr().out
+    (tmp_path / "tests/coverage.toml").write_text("# Not measured yet.\n")
+    assert module.main(["--if-measured"]) == 0
+    assert capsys.readouterr().out == "coverage: not measured yet. Run: make coverage\n"
+    assert module.main([]) == 1
+
+
+def test_a_trial_measures_the_named_tests_and_stores_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measured = []
+
+    def measure(_root: Path, _workers: str, tests: list[str]) -> Figures:
+        measured.append(tests)
+        return FIGURES
+
+    monkeypatch.setattr(module, "measure", measure)
+    monkeypatch.setattr(module, "ROOT", project(tmp_path))
+    (tmp_path / "tests/coverage.toml").unlink()
+    assert module.main(["--try", "tests/unit/test_x.py"]) == 0
+    assert measured == [["tests/unit/test_x.py"]]
+    assert capsys.readouterr().out == "coverage: 80.0 % by these tests; not stored\n"
+    assert not (tmp_path / "tests/coverage.toml").exists()
