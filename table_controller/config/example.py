@@ -16,6 +16,7 @@ from table_controller.config.sections import DEVICE, RULE_MEANINGS, RULES, SECTI
 from table_controller.config.walk import allowed, meaning
 from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.rulebook import check_submission, edition
+from table_controller.rulebook.duties import duty_clauses
 from table_controller.rulebook.game_rules import game_rules
 from table_controller.rulebook.house_ways.loader import house_way_text
 from table_controller.rulebook.wager_limits import has_own_amount
@@ -127,7 +128,9 @@ def example_choices(rules: Edition) -> tuple[dict[str, Any], dict[str, Any]]:
     further["most_wagers_cents"] = {wager.name: _MOST for wager in free}
     if rules.payout_limit is not None:
         further["payout_limit_cents"] = _LIMIT
-    further["posted_on_sign"] = ["odds"] if rules.payout_limit is None else ["odds", "payout_limit"]
+    posted = {"odds": "odds_posted"} | ({} if rules.payout_limit is None else {"payout_limit": "limit_posted"})
+    posted = {name: duty for name, duty in posted.items() if duty_clauses(rules.game, duty)}
+    further |= {"posted_on_sign": list(posted)} if posted else {}
     further |= dict.fromkeys(rules.submission_choices, True)
     for name, house_way in list(game_rules(rules.game).house_ways.items())[:1]:
         further |= {"house_way": name, "house_way_ranks": dict(house_way.ranks)}

@@ -74,7 +74,7 @@ def test_a_choice_that_a_game_does_not_have_is_refused_by_its_edition(game: str)
     odd = {"start": "rng", "approved_procedure": "x", "progressive_rate_bp": 1, "payout_limit_cents": 10**9,
            "mid_shoe_entry_ban": True, "start_marker": True, "wheel_lowest_straight_flush": True,
            "wheel_lowest_straight": True, "folded_progressive": True, "house_way": "x",
-           "house_way_table": "x"}  # fmt: skip
+           "house_way_table": "x", "posted_on_sign": ["odds"]}  # fmt: skip
     for key in set(RULE_KEYS) - {*chosen, *further, "house_way_ranks"}:
         with pytest.raises(BadSubmission, match=key):
             check_submission(rules, chosen | {key: odd[key]})

@@ -31,7 +31,7 @@ from table_controller.rulebook.settlement.round_settlement import settle
 from tests.support.core.settled_rounds import advised, terms
 from tools.studies import hand_figures
 
-DATA = json.loads(hand_figures.DATA.read_text("utf-8"))
+DATA = hand_figures.stored()
 
 
 # --- the counting -----------------------------------------------------------------------------------------------------

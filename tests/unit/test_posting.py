@@ -86,11 +86,11 @@ def as_set(game: str, cards: str) -> str:
 
 def pairs_of_hands(game: str, rng: random.Random) -> Iterator[tuple[str, str]]:
     """Cards of a player and of the dealer that have no card in common: the listed ones, and others at random."""
-    listed = SEVEN if rulebook.edition(game).hand.cards == 7 else FIVE
+    number = rulebook.edition(game).hand.cards
+    listed = {1: NOTATION, 5: FIVE, 7: SEVEN}[number]
     for one, other in product(listed, listed):
         if not {*one.split()} & {*other.split()}:
             yield one, other
-    number = rulebook.edition(game).hand.cards
     for cards in listed:
         left = [card for card in range(JOKER + 1) if NOTATION[card] not in cards.split()]
         for _ in range(4):

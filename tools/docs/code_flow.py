@@ -137,11 +137,11 @@ def returns(text: str) -> Iterator[Call]:
 
 def _unexplained(text: str) -> Iterator[str]:
     """Yield every return without a reason, and every reason without a return."""
-    found = {(call.walk, str(call.step), call.name) for call in returns(text)}
+    returned = {(call.walk, str(call.step), call.name) for call in returns(text)}
     explained = set(_RETURN.findall(text))
-    for walk, step, name in sorted(found - explained):
+    for walk, step, name in sorted(returned - explained):
         yield f"{PAGE}: {walk}, step {step}: {name} is in a file that the walk has left; remove that, or give a reason"
-    for walk, step, name in sorted(explained - found):
+    for walk, step, name in sorted(explained - returned):
         yield f"{PAGE}: {walk}, step {step}: no walk returns by {name}; remove the row"
 
 

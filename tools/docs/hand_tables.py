@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from table_controller.rulebook.payback.published import published
 from tools.docs.markdown import table
-from tools.studies.hand_figures import DATA
+from tools.studies.hand_figures import stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 @cache
 def _data() -> Any:
-    return json.loads(DATA.read_text("utf-8"))
+    return stored()
 
 
 def counts(name: str, heads: tuple[str, str], other: str) -> str:

@@ -1,6 +1,7 @@
-"""Computes the exact counts and paybacks of docs/hands.md and writes them to hand_figures.json next to this file.
+"""Computes the exact counts and paybacks of docs/hands.md: the counts in hand_figures.json, paybacks by chapter.
 
-python -m tools.studies.hand_figures    compute and write them (minutes)
+python -m tools.studies.hand_figures                compute and write all (minutes)
+python -m tools.studies.hand_figures --game GAME    the paybacks of one game; a new game writes a file of its own
 
 The documents are written from this data, so that checking them is fast; `make proof` computes the counts again.
 """
@@ -15,11 +16,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from table_controller.rulebook import GAMES
 from table_controller.rulebook.games.dj_wild import payback as dj_wild
 from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.payback import hand_counts
 from table_controller.rulebook.payback.figures import compute_figures, figures_of_wager, select_studies
 from table_controller.rulebook.payback.study import Effort, Figure
+from table_controller.rulebook.registry import CHAPTERS
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -27,7 +30,9 @@ if TYPE_CHECKING:
 
     from table_controller.rulebook.hands.ranking import HandClass
 
-DATA: Final = Path(__file__).with_suffix(".json")
+COUNTS: Final = Path(__file__).with_suffix(".json")
+# A file for each chapter of the regulations.
+PAYBACKS: Final = Path(__file__).with_name("paybacks")
 # Rounds of the recorded simulations: their intervals are about a quarter of a percent.
 ROUNDS: Final = 250_000
 SEED: Final = 1
@@ -81,10 +86,17 @@ def counted() -> dict[str, dict[str, list[int]]]:
     }
 
 
-def paybacks(effort: Effort) -> list[dict[str, Any]]:
-    """Compute every figure."""
-    all_figures = [figure for study in select_studies() for figure in compute_figures(study, effort, _no_tick)]
+def paybacks(effort: Effort, game: str) -> list[dict[str, Any]]:
+    """Compute every figure of a game."""
+    all_figures = [figure for study in select_studies(game) for figure in compute_figures(study, effort, _no_tick)]
     return [row(figure) for figure in figures_of_wager(all_figures, None, None)]
+
+
+def stored() -> dict[str, Any]:
+    """Return the counts and paybacks that are written, by chapter."""
+    files = sorted(PAYBACKS.glob("*.json"))
+    rows = [row for path in files for row in json.loads(path.read_text("utf-8"))]
+    return {"counts": json.loads(COUNTS.read_text("utf-8"))["counts"], "paybacks": rows}
 
 
 def row(figure: Figure) -> dict[str, Any]:
@@ -111,11 +123,15 @@ def main() -> int:
     parser.add_argument(
         "--rounds", type=int, default=ROUNDS, metavar="N", help=f"simulated rounds (default {ROUNDS:,})"
     )
-    effort = Effort(parser.parse_args().rounds, SEED)
-    data = {"counts": counted(), "paybacks": paybacks(effort)}
-    pairs = re.compile(r"\[\s+(\d+),\s+(\d+)\s+\]")  # keep a pair of counts on one line
-    DATA.write_text(pairs.sub(r"[\1, \2]", json.dumps(data, indent=1)) + "\n", "utf-8")
-    print(f"{DATA.name} is written; now: python -m tools.docs")
+    parser.add_argument("--game", choices=GAMES, help="only the paybacks of this game")
+    args = parser.parse_args()
+    for game in GAMES if args.game is None else (args.game,):
+        rows = paybacks(Effort(args.rounds, SEED), game)
+        (PAYBACKS / f"{CHAPTERS[game]}.json").write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
+    if args.game is None:
+        pairs = re.compile(r"\[\s+(\d+),\s+(\d+)\s+\]")  # keep a pair of counts on one line
+        COUNTS.write_text(pairs.sub(r"[\1, \2]", json.dumps({"counts": counted()}, indent=1)) + "\n", "utf-8")
+    print("the figures are written; now: python -m tools.docs")
     return 0
 
 
