@@ -67,7 +67,8 @@ BRITISH: Final = re.compile(
     r"acknowledgement|(?<![.\w])cancelled(?!\(|Error)|colour|behaviour|favour|honour|neighbour|labour|enrolment|enrols\b"
     r"|judgement|\b(?:signal|label|model|travel|level)l(?:ed|ing)\b|\b(?:centre|licence|defence|offence|programme)\b"
     r"|(?<![a-z])(?:synchron|organ|recogn|real|initial|author|serial|normal|minim|maxim|summar|categor|util|final|optim"
-    r"|emphas|random|general|standard|special)is(?:e|ed|es|ing|ation)(?![a-z])|misspelt|learnt|whilst|amongst",
+    r"|emphas|random|general|standard|special)is(?:e|ed|es|ing|ation)(?![a-z])"
+    r"|misspelt|learnt|whilst|amongst|\btowards\b|\bfulfil(?:s|ment)?\b|\banalys(?:e[ds]?|ing)\b",
     re.IGNORECASE,
 )
 # A folder contains, a program uses, a proof is intact; a hold is a locked state that a person must clear.

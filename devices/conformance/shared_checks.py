@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from devices.conformance.session import CheckSession
     from firmware_bridge.messages import Message
 
-    # Does one step towards idle; True if the machine is idle.
+    # Does one step toward idle; True if the machine is idle.
     IdleStep = Callable[[ConformanceBench, CheckSession, Any], Awaitable[bool]]
     Commands = Mapping[str, Callable[[int], Message]]
     Replies = Mapping[str, Settled | Accepted]

@@ -83,7 +83,7 @@ _EVERY: Final[FaultRows] = (
     ("split", "line", {}, "deliver every byte by itself"),
     ("slow", "line", {"baud": "9600"}, "pace bytes as a slow line would"),
     ("calm", "line", {}, "end all of the line's faults"),
-    ("garbage", "line", {"bytes": "2000"}, "one burst of noise towards the box"),
+    ("garbage", "line", {"bytes": "2000"}, "one burst of noise toward the box"),
     ("unplug", "line", {"seconds": "2"}, "pull the cable, put it back later (0: never)"),
     (
         "usb_stall",

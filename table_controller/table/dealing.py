@@ -141,7 +141,7 @@ def on_shoe_fault(c: Context, event: ev.ShoeFault) -> None:
 def report_face_up(c: Context, seat: int | None, cards: int = 1) -> None:
     """Report face-up cards: the first one of a deal and several have different rules.
 
-    Only cards found in the deal count towards "several". From an automated shoe the card is in a stack: at the given
+    Only cards found in the deal count toward "several". From an automated shoe the card is in a stack: at the given
     seat, or in the stack that is coming out.
     """
     round_ = c.state.round

@@ -79,7 +79,7 @@ def test_presses_are_watched_live_and_old_ones_are_marked(tmp_path: Path) -> Non
         assert re.search(r"lamps +attention", pitbox(*device, "status"))
         assert "keys, lamps and display passed" in pitbox(*device, "selftest")
         inject(tmp_path, "keypad.1", "turn:to=off")
-        assert "PB-491" in pitbox(*device, "show", "--ask", "chip_count", expect=1)
+        assert "PB-491" in pitbox(*device, "show", "--ask", "chip-count", expect=1)
         assert "PB-610" in pitbox(*device, "show", "--line", "x" * 21, expect=2)
         assert "--on belongs to" in pitbox(*device, "status", "--on", "attention", expect=2)
 

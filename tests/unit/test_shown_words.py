@@ -94,6 +94,8 @@ def test_the_help_of_device_names_each_kind_in_words() -> None:
     for kind, page in commands.items():
         assert page.description is not None
         assert not _KEY.search(page.description), kind
+        for action in page._actions:
+            assert not _KEY.search(" ".join((action.help or "", *map(str, action.choices or ())))), (kind, action.dest)
 
 
 def _below(parser: ArgumentParser) -> dict[str, ArgumentParser]:

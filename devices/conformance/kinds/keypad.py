@@ -76,7 +76,7 @@ async def bring_to_idle(bench: ConformanceBench) -> None:
 
 
 async def _is_at_rest(bench: ConformanceBench, visit: CheckSession, status: m.Status) -> bool:
-    """Do one step towards idle; return True if it is idle."""
+    """Do one step toward idle; return True if it is idle."""
     if status.state is m.State.TESTING:
         await asyncio.sleep(1.0)
     elif status.held:

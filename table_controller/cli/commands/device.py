@@ -14,6 +14,7 @@ import msgspec
 from devices.bench_link import add_link_arguments, bench_driver
 from devices.kinds import KINDS, AnyKind, kind_named
 from table_controller.cli.render.screen import Screen
+from table_controller.table.view import slot_label
 
 if TYPE_CHECKING:
     import argparse
@@ -39,8 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         actions = COMMON_ACTIONS | module.ACTIONS
         page = kinds.add_parser(
             name,
-            help=f"operate one {name.replace('_', ' ')}",
-            description=f"operate one {name.replace('_', ' ')} on the bench",
+            help=f"operate one {slot_label(name).lower()}",
+            description=f"operate one {slot_label(name).lower()} on the bench",
             epilog="actions:\n"
             + "\n".join(f"  {action:10s} {what}" for action, what in actions.items())
             + f"\n\nexample: pitbox device {name} --port /dev/ttyUSB0 --key SN123.key identify",

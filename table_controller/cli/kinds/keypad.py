@@ -35,12 +35,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--line", action="append", default=[], metavar="TEXT", help="with show: a line; repeatable, up to 4"
     )
     parser.add_argument(
-        "--ask", choices=[p.name.lower() for p in m.KeypadPrompt], default="nothing", help="with show: which entry"
+        "--ask", type=_typed, choices=_choices(m.KeypadPrompt), default="nothing", help="with show: which entry"
     )
     parser.add_argument(
-        "--on", action="append", default=[], choices=[lamp.name.lower() for lamp in m.Lamp], help="with lamps: which"
+        "--on", action="append", type=_typed, default=[], choices=_choices(m.Lamp), help="with lamps: which"
     )
     add_watch_arguments(parser)
+
+
+def _choices(words: type[m.KeypadPrompt] | type[m.Lamp]) -> list[str]:
+    return [word.name.lower().replace("_", "-") for word in words]
+
+
+def _typed(text: str) -> str:
+    """Return a typed choice; with underscores it is the spelling of earlier versions."""
+    return text.replace("_", "-")
+
+
+def _member(choice: str) -> str:
+    return choice.replace("-", "_").upper()
 
 
 def check(args: argparse.Namespace) -> None:
@@ -94,9 +107,9 @@ class BenchSession:
                 await self._watch.wait(args.seconds)
                 return 0
             case "show":
-                await driver.show(command, m.KeypadPrompt[args.ask.upper()], args.line)
+                await driver.show(command, m.KeypadPrompt[_member(args.ask)], args.line)
             case "lamps":
-                await driver.set_lamps(command, *(m.Lamp[name.upper()] for name in args.on))
+                await driver.set_lamps(command, *(m.Lamp[_member(name)] for name in args.on))
             case _:
                 await {"selftest": driver.self_test, "reset": driver.reset}[args.action](command)
         screen.line(f"{args.action}: done", "green")

@@ -92,7 +92,7 @@ async def bring_to_idle(bench: ConformanceBench) -> None:
 
 
 async def _is_at_rest(bench: ConformanceBench, visit: CheckSession, status: m.Status) -> bool:
-    """Do one step towards idle; return True if it is idle."""
+    """Do one step toward idle; return True if it is idle."""
     if status.state is m.State.TESTING:
         await visit.wait_until(lambda event: isinstance(event, m.SelfTested), SHORT_LIMIT_S)
     elif status.latch is not None:

@@ -125,7 +125,7 @@ async def _calm_down(bench: ConformanceBench, visit: CheckSession) -> None:
 
 
 async def _is_at_rest(bench: ConformanceBench, visit: CheckSession, status: m.Status) -> bool:
-    """Do one step towards idle; return True if it is idle."""
+    """Do one step toward idle; return True if it is idle."""
     if status.state is m.State.TESTING:
         await visit.wait_until(lambda event: isinstance(event, m.SelfTested), SHORT_LIMIT_S)
     elif status.state in (m.State.ARMED, m.State.SETTLING):

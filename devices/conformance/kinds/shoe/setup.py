@@ -74,7 +74,7 @@ async def _step_to_idle(bench: ConformanceBench, visit: CheckSession, status: m.
 
 
 async def _calm(bench: ConformanceBench, visit: CheckSession, status: m.Status) -> bool:
-    """Do one step towards idle; return True if it is idle."""
+    """Do one step toward idle; return True if it is idle."""
     if status.state in MOVING:
         await visit.send_command(m.Stop(bench.next_id()))
         await asyncio.sleep(QUIET_S)
