@@ -192,10 +192,10 @@ async def test_a_page_reconnects_by_itself_after_the_panel_died(tmp_path: Path) 
         stage.panel.cancel()
         await asyncio.wait({stage.panel})
         assert stage.state.round.state == mc.BETTING, "the table goes on"
-        await sign.wait_for_selector("#value.stale")
+        await sign.wait_for_selector("#state:has-text('The sign is being checked')")
         await _until_lost(dealer)
         await stage.show(stage.port)
-        await sign.wait_for_selector("#value:not(.stale)", state="attached")
+        await sign.wait_for_selector("#state:not(:has-text('being checked'))", state="attached")
         await dealer.wait_for_selector("#signon")  # nobody is signed on at a panel that was started anew
         await sign_on(dealer, "dealer-1")
         await dealer.wait_for_selector("[data-phase=betting]")

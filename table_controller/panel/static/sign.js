@@ -39,7 +39,8 @@ function go(amount) {
 function mark() {
   $("value").classList.toggle("stale", lost || halted);
   const since = lost && received ? ` (as of ${timeText(received)})` : "";
-  $("state").textContent = lost ? `The amount is being checked${since}` : halted ? "This table is closed for the moment" : "";
+  const what = $("value").classList.contains("hidden") ? "sign" : "amount";
+  $("state").textContent = lost ? `The ${what} is being checked${since}` : halted ? "This table is closed for the moment" : "";
 }
 
 function won(hit) {
