@@ -230,6 +230,9 @@ class SimulatedPeople(Technician):
         if prompt.kind == "choose" and "reverify" in prompt.choices and "choose" not in self.choices:
             choice = "remove" if prompt.deck in self._reverified else "reverify"  # found wrong again: remove it
             self._reverified.add(prompt.deck)
+        if prompt.kind == "choose" and {"reshuffle", "remove"} <= set(prompt.choices) and "choose" not in self.choices:
+            too_many = self.casino.count_reachable(prompt.deck or "") > self.casino.edition.cards.count
+            choice = "remove" if too_many else choice  # cards of another deck are among them
         if prompt.kind == "choose" and "void" in prompt.choices and "choose" not in self.choices:
             case = self.casino.controller.table.state.round.number, prompt.choices
             choice = "void" if case in self._chosen else choice  # the first choice led back here: void the round
