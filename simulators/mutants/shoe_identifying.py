@@ -59,7 +59,7 @@ row("SO-73", "no-unit-is-forgotten", "What it never dealt, it claims to have for
     refusal(m.ReleaseCards, R.NO_SUCH_UNIT, R.UNIT_FORGOTTEN))  # fmt: skip
 
 
-@GROUP.mutant("SO-74", model="shoe-identifying")
+@GROUP.mutant("SO-74", also="SO-73 SO-77 SO-78 SO-79 SO-82", model="shoe-identifying")
 def sends_unordered_cards(machine: Any) -> None:
     """It sends the cards of every stack as soon as the stack is dealt."""
     units = machine.firmware._units
