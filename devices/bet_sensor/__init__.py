@@ -1,1 +1,1 @@
-"""A seat's bet sensor: its messages, its driver, and what is known of it."""
+"""A seat's bet sensor: its messages, its driver, and its known state."""

@@ -1,1 +1,1 @@
-"""The flat button: its messages, its driver, and what is known of it."""
+"""The flat button: its messages, its driver, and its known state."""

@@ -1,1 +1,1 @@
-"""The dealer's keypad: its messages, its driver, and what is known of it."""
+"""The dealer's keypad: its messages, its driver, and its known state."""

@@ -1,1 +1,1 @@
-"""The meter sign: its messages, its driver, and what is known of it."""
+"""The meter sign: its messages, its driver, and its known state."""

@@ -1,1 +1,1 @@
-"""The number generator: its messages, its driver, and what is known of it."""
+"""The number generator: its messages, its driver, and its known state."""

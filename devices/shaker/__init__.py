@@ -1,1 +1,1 @@
-"""The dice shaker: its messages, its driver, and what is known of it."""
+"""The dice shaker: its messages, its driver, and its known state."""

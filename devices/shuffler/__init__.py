@@ -1,1 +1,1 @@
-"""The card shuffler: its messages, its driver, and what is known of it."""
+"""The card shuffler: its messages, its driver, and its known state."""

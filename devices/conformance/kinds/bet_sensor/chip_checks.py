@@ -1,4 +1,4 @@
-"""BS-20 up: chips on the spot, before the latch, at it and after it. All of them need an operator."""
+"""Requirements from BS-20 on chips: before, at and after the latch. All of them need an operator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RN-20 up: noise that is not noise, and a display that shows what it should not. All of them need an operator."""
+"""Requirements from RN-20 on failures: bad noise, and a display that shows a wrong number. All need an operator."""
 
 from __future__ import annotations
 

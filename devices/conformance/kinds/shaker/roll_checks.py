@@ -1,4 +1,4 @@
-"""DS-20 up: rolls with shakes, good ones and those that do not count. All of them need an operator."""
+"""Requirements from DS-20 on rolls: good ones, and those that do not count. All of them need an operator."""
 
 from __future__ import annotations
 

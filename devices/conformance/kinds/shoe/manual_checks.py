@@ -1,4 +1,4 @@
-"""SO-60 up: a manual shoe. Hands draw, it counts: rounds, the stub, what is lifted out, what sticks."""
+"""Requirements from SO-60 on a manual shoe, from which hands draw: rounds, the stub, removed cards, stuck cards."""
 
 from __future__ import annotations
 

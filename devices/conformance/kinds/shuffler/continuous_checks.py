@@ -1,4 +1,4 @@
-"""SH-84 up: a shuffler without cycles. It keeps its cards, and every one of them is in one of its numbers."""
+"""Requirements from SH-84 on a continuous shuffler: it keeps its cards, and its counts include every one of them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The bay door: its messages, its driver, and what is known of it."""
+"""The bay door: its messages, its driver, and its known state."""
