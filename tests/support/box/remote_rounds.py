@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
+from devices.service import IN_SERVICE
 from simulators.casino.dealer import DEALER
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
@@ -17,7 +18,21 @@ LIMIT: Final = 240.0
 
 
 async def until_round_played(table: RemoteTable, bets: tuple[int, ...]) -> None:
-    """Resume play until one more round was played from open to idle."""
+    """Resume play until one more round was played from open to idle; say what the table waits for if none is."""
+    try:
+        await _play_on(table, bets)
+    except TimeoutError as late:
+        state = table.controller.table.state
+        slots = {name: slot.state for name, slot in state.slots.items() if slot.state != IN_SERVICE}
+        decks = {deck.name: (deck.state, deck.place) for deck in state.decks.values()}
+        raise AssertionError(
+            f"no round in {LIMIT:g} s: round {state.round.state}, prompts {[p.kind for p in state.prompts.values()]}, "
+            f"holds {[h.trigger for h in state.holds.values()]}, slots {slots}, decks {decks}, "
+            f"commands {state.commands}"
+        ) from late
+
+
+async def _play_on(table: RemoteTable, bets: tuple[int, ...]) -> None:
     async with asyncio.timeout(LIMIT):
         while True:
             await table.until_quiescent()
