@@ -244,6 +244,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     printed, fell = table(json.loads(BEFORE.read_text("utf-8")), now)
     print("\n".join(printed))
+    print(f"the benchmarks of the column `after` were measured at commit {benchmark_figures.stored().commit}")
     return bool(fell)
 
 

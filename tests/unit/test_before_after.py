@@ -99,7 +99,9 @@ def test_the_command_fails_when_something_fell(
 ) -> None:
     monkeypatch.setattr(module, "measured", lambda: {"tests": ComparedFigure(tests, "not fewer")})
     assert module.main([]) == code
-    assert ("FELL" in capsys.readouterr().out) is bool(code)
+    printed = capsys.readouterr().out
+    assert ("FELL" in printed) is bool(code)
+    assert f"measured at commit {module.benchmark_figures.stored().commit}\n" in printed
 
 
 def test_figures_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
