@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tools import before_after as module
+from tools import benchmark_figures
 from tools.before_after import ComparedFigure, has_fallen, is_banned, table
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def test_the_command_fails_when_something_fell(
     assert module.main([]) == code
     printed = capsys.readouterr().out
     assert ("FELL" in printed) is bool(code)
-    assert f"measured at commit {module.benchmark_figures.stored().commit}\n" in printed
+    assert f"measured at commit {benchmark_figures.stored().commit}\n" in printed
 
 
 def test_figures_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ LIMIT: Final = 240.0
 
 
 async def until_round_played(table: RemoteTable, bets: tuple[int, ...]) -> None:
-    """Resume play until one more round was played from open to idle; say what the table waits for if none is."""
+    """Resume play until one more round was played from open to idle; if none is, report what the table waits for."""
     try:
         await _play_on(table, bets)
     except TimeoutError as late:
