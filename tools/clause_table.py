@@ -2,6 +2,7 @@
 
 python -m tools.clause_table            how many clauses are enforced, prompted, computed, outside and not yet done
 python -m tools.clause_table --record   run every marked test and record what it shows (some minutes)
+python -m tools.clause_table --record GAME    the same for the tests and files of one game
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ from tests.support.suite.clause_evidence import (
 from tools.docs.markdown import table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from table_controller.rulebook import Enforcement
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -174,18 +177,26 @@ def words(*games: str) -> dict[str, Enforcement]:
     return {clause.id: word_of(clause) for game in games or rulebook.GAMES for clause in rulebook.clauses(game)}
 
 
-def record() -> None:
-    """Run every marked test; record each clause's best deciding test and the resulting words."""
+def record(*games: str) -> None:
+    """Run every marked test; record each clause's best deciding test and the resulting words. No name: of all games."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "shown.jsonl"
-        command = [sys.executable, "-m", "pytest", "-m", "clauses", "-q", "-n", "2", "--timeout", "600", "tests"]
+        command = [sys.executable, "-m", "pytest", "-m", "clauses", "-q", "-n", "2", "--timeout", "600"]
+        command += sorted({test for game in games for test in _tests_of(game)}) or ["tests"]
         subprocess.run(command, cwd=ROOT, check=True, env={**os.environ, RECORD: str(path)})  # noqa: S603 - our own words
-        write_deciding_tests([json.loads(line) for line in path.read_text().splitlines()])
+        shown = [json.loads(line) for line in path.read_text().splitlines()]
+    write_deciding_tests(shown, games or rulebook.GAMES)
     deciding_tests.cache_clear()
-    write_words()
+    write_words(games or rulebook.GAMES)
 
 
-def write_deciding_tests(shown: list[dict[str, Any]]) -> None:
+def _tests_of(game: str) -> list[str]:
+    """Return the tests and cases that name a clause of a game."""
+    named_by = cases()
+    return [test for clause in rulebook.clauses(game) for test in named_by.get(clause.id, ())]
+
+
+def write_deciding_tests(shown: list[dict[str, Any]], games: Sequence[str] = rulebook.GAMES) -> None:
     """Write one deciding test for each clause: the test that shows most, and of those the first by name."""
     best: dict[str, tuple[int, str]] = {}
     for each in shown:
@@ -193,12 +204,12 @@ def write_deciding_tests(shown: list[dict[str, Any]]) -> None:
             candidate = SHOWN.index(what), each["test"]
             best[clause] = min(best.get(clause, candidate), candidate)
     head = "# One deciding test for each clause, and what it shows. Written by `python -m tools.clause_table --record`."
-    for game, chapter in rulebook.CHAPTERS.items():
+    for game in games:
         lines = [head]
         for clause in (clause.id for clause in rulebook.clauses(game) if clause.id in best):
             rank, test = best[clause]
             lines.append(f"{json.dumps(clause)} = {{ shows = {json.dumps(SHOWN[rank])}, test = {json.dumps(test)} }}")
-        (DECIDING_TESTS / f"{chapter}.toml").write_text("\n".join(lines) + "\n")
+        (DECIDING_TESTS / f"{rulebook.CHAPTERS[game]}.toml").write_text("\n".join(lines) + "\n")
 
 
 def enforcement_file(game: str) -> Path:
@@ -215,9 +226,9 @@ def enforcement_text(game: str) -> str:
     return "\n".join([head, "[clauses]", *lines]) + "\n"
 
 
-def write_words() -> None:
-    """Write the words of all clauses to the product's data."""
-    for game in rulebook.GAMES:
+def write_words(games: Sequence[str] = rulebook.GAMES) -> None:
+    """Write the words of the clauses to the product's data."""
+    for game in games:
         enforcement_file(game).write_text(enforcement_text(game))
 
 
@@ -283,8 +294,8 @@ def main() -> int:
     if sys.argv[1:] == ["--collect"]:
         print(json.dumps(collect()))
         return 0
-    if sys.argv[1:] == ["--record"]:
-        record()
+    if sys.argv[1:2] == ["--record"]:
+        record(*sys.argv[2:])
     print(summary())
     for clause, what in due().items():
         print(f"  {clause} waits for {what}")
