@@ -183,7 +183,7 @@ def test_a_table_of_ones_own_settles_a_round() -> None:
     """A pair of 9s stays with a pair of 4s only in the edition's table: the player's pair of 5s beats the low hand."""
     dealer, player = "9d 9h 4d 4h As 5c 3s", "Kd Kh Qs Js 2d | 5s 5h"
     own = house_way_text(PAI_GOW).replace('two_pair_kept_with_ace_to = "T"', 'two_pair_kept_with_ace_to = "5"')
-    own = own.replace('with_second_pair_to = "6"', 'with_second_pair_to = "3"')
+    own = own.replace('with_second_pair_to = "6"', 'with_second_pair_to = "3"').replace("standard_5_2", "own")
     results = {}
     for table in (None, own):
         at = terms(PAI_GOW, house_way_table=table)
@@ -222,6 +222,8 @@ def test_a_short_table_of_ones_own_is_named_in_the_submission() -> None:
         ("where_possible = true", 'first = "low_one"', "rule 1: first: low_one is not a rank"),
         ('reason = "Straights and flushes stay whole"', "", "rule 1: reason must be a text of one line"),
         ("[[rule]]", "[rule", "not TOML"),
+        ("[[rule]]", f"deep = {'[' * 5000}", "not TOML: maximum recursion depth"),
+        ('name = "own"', 'name = "standard_5_2"', "standard_5_2 is the edition's table; give your own another name"),
         ('prefer = ["low", "high"]', 'ranks = { to = "11" }', "ranks: to = '11' is not a rank"),
         (SHORT[SHORT.index("[[rule]]") :], "rule = 3", "a table has 1 to 200 rules"),
     ],
@@ -244,7 +246,7 @@ def rules_of(*rules: str, game: str = PAI_GOW) -> str:
 
 def without(game: str, number: int) -> str:
     """The edition's table without one of its rules."""
-    head, *rules = house_way_text(game).split("[[rule]]")
+    head, *rules = house_way_text(game).replace(POLICIES[game], "own").split("[[rule]]")
     return "[[rule]]".join((head, *(rule for at, rule in enumerate(rules, 1) if at != number)))
 
 

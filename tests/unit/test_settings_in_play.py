@@ -201,6 +201,9 @@ _SHOE: Final = {"dealing": "manual_shoe", "two_decks": False}
 _FORTUNE: Final = {"wagers": ["fortune"], "paytables": {"fortune": "688a-fortune-1"}}
 _WILD: Final = dict(WILD_PROGRESSIVE)
 
+OWN_TABLE: Final = (
+    house_way_text(PAI_GOW).replace("standard_5_2", "own").replace('fours_kept_to = "6"', 'fours_kept_to = "8"')
+)
 CASES: Final[dict[str, Case]] = {
     "dealing": Case(SAIGON, {}, {"dealing": "manual_shoe"}, round_of),
     "start": Case(PAI_GOW, {"start": "shaker"}, {"start": "rng"}, round_of),
@@ -236,7 +239,7 @@ CASES: Final[dict[str, Case]] = {
     ),
     "folded_progressive": Case(WILD, _WILD, {**_WILD, "folded_progressive": False}, folded),
     "house_way_table": Case(
-        PAI_GOW, {}, {"house_way_table": house_way_text(PAI_GOW).replace('fours_kept_to = "6"', 'fours_kept_to = "8"')},
+        PAI_GOW, {}, {"house_way_table": OWN_TABLE},
         house_way,
     ),
     "house_way_ranks": Case(PAI_GOW, {}, {"house_way_ranks": {"fours_kept_to": "T"}}, house_way),

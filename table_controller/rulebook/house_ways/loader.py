@@ -36,4 +36,8 @@ def house_way_text(game: str) -> str:
 @lru_cache(32)
 def own_house_way(form: SettingForm, text: str) -> HouseWay:
     """Return the house way of a certificate holder's own table, not proved yet; BadHouseWay if it cannot be read."""
-    return HouseWay(form, parse_table(text, form))
+    table = parse_table(text, form)
+    edition = house_way_text(form.game)
+    if text != edition and table.name == parse_table(edition, form).name:
+        raise BadHouseWay((f"name: {table.name} is the edition's table; give your own another name",))
+    return HouseWay(form, table)

@@ -161,7 +161,7 @@ def parse_table(text: str, form: SettingForm) -> HouseWayTable:
     """Return the table that a text describes; BadHouseWay lists everything that is wrong with it."""
     try:
         raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise BadHouseWay((f"not TOML: {error}",)) from error
     reader = _Reader(form)
     table = reader.table(raw)
