@@ -31,6 +31,7 @@ from table_controller.table.core import Table
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from devices.kinds import DriverEvent
     from table_controller.picture.types import TablePicture
     from table_controller.table import events as ev
 
@@ -73,7 +74,7 @@ class RemoteSlot:
         self.kind = kind_named(kind)
         self.view = self.kind.initial_view
 
-    def apply_event(self, event: Any) -> None:
+    def apply_event(self, event: DriverEvent) -> None:
         """Apply an event of the machine."""
         self.view = self.kind.fold(self.view, event)
 

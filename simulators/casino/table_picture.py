@@ -5,7 +5,7 @@ It draws what the box shows, never the simulated truth, so it would look the sam
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from rich.console import Group
 from rich.panel import Panel
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from devices.kinds import AnyView
     from table_controller.picture.types import MeterPicture, PlacePicture, TablePicture
 
 WIDTH: Final = 112
@@ -41,7 +42,7 @@ _BETS: Final = {
 }  # fmt: skip
 
 
-def draw_table(table: TablePicture, views: Mapping[str, Any], recent: Sequence[Text], title: str) -> RenderableType:
+def draw_table(table: TablePicture, views: Mapping[str, AnyView], recent: Sequence[Text], title: str) -> RenderableType:
     """Return the drawing of a table. `views`: the view of each device, by slot."""
     parts: list[RenderableType] = [_head(table), Text(), _places(table), Text(), _devices(table, views)]
     if table.meters is not None:
@@ -110,7 +111,7 @@ def _cards(place: PlacePicture, many: int) -> Text:
 # --- machines --------------------------------------------------------------------------------------------------------
 
 
-def _devices(table: TablePicture, views: Mapping[str, Any]) -> Grid:
+def _devices(table: TablePicture, views: Mapping[str, AnyView]) -> Grid:
     grid = Grid.grid(padding=(0, 1), pad_edge=False)
     for width in (11, 12, 82):
         grid.add_column(width=width, no_wrap=True)
@@ -128,7 +129,7 @@ def _devices(table: TablePicture, views: Mapping[str, Any]) -> Grid:
     return grid
 
 
-def _path(table: TablePicture, view: Any) -> Text:
+def _path(table: TablePicture, view: AnyView | None) -> Text:
     if isinstance(view, ShufflerView):
         return Text.assemble(*draw_path(view, table.rules.cards))
     if isinstance(view, ShoeView):

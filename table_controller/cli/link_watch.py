@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from devices.driver_events import LinkDown
 from firmware_bridge.errors import UsageError
@@ -30,7 +30,7 @@ class LinkWatch:
         self._lost: LinkDown | None = None
         self._link_lost = asyncio.Event()
 
-    def on_event(self, event: Any) -> None:
+    def on_event(self, event: object) -> None:
         """Note that the link is lost."""
         if isinstance(event, LinkDown):
             self._lost = event

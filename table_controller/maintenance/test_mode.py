@@ -11,6 +11,7 @@ import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from devices.shuffler.driver import ShufflerDriver
 from devices.shuffler.messages import Mode
 from firmware_bridge.errors import PitboxError
 from table_controller.controller.kinds import CONTROLLER_KINDS
@@ -23,6 +24,7 @@ from table_controller.table.return_progress import ReturnProgress, TestMode
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from devices.kinds import AnyDriver
     from table_controller.controller.box import Box
     from table_controller.controller.controller import DurableStep
     from table_controller.table.decisions import Decision, DenialReason
@@ -119,7 +121,7 @@ class TestModes:
         return ServiceCommandIds(self._box.clock).next_id
 
     async def _restore(self, slot: str, mode: str) -> None:
-        driver: Any = self._box.slots[slot].driver
+        driver = self._box.slots[slot].driver
         with suppress(PitboxError):  # otherwise it reports when its link is back, in its default mode
             await restore_mode(driver, mode, self._fresh())
         with suppress(PitboxError):
@@ -147,14 +149,15 @@ def mode_in_status(status: Any) -> str:
     return "" if mode is None else str(mode.name.lower())
 
 
-async def read_mode(driver: Any) -> str:
-    """Return the current mode of a machine; empty if it has none or does not answer."""
-    with suppress(PitboxError):
-        return mode_in_status(await driver.status())
+async def read_mode(driver: AnyDriver) -> str:
+    """Return the current mode of a machine; empty if it has none or does not answer. Only a shuffler has modes."""
+    if isinstance(driver, ShufflerDriver):
+        with suppress(PitboxError):
+            return mode_in_status(await driver.status())
     return ""
 
 
-async def restore_mode(driver: Any, mode: str, next_id: Callable[[], int]) -> None:
+async def restore_mode(driver: AnyDriver, mode: str, next_id: Callable[[], int]) -> None:
     """Set a machine to a previous mode, if it has modes."""
-    if mode and await read_mode(driver) != mode:
+    if mode and isinstance(driver, ShufflerDriver) and await read_mode(driver) != mode:
         await driver.set_mode(next_id(), Mode[mode.upper()])

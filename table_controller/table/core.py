@@ -6,7 +6,7 @@ Deterministic; it does no I/O and reads no clock.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, TypeVar, assert_never, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeVar, assert_never, cast, get_args
 
 import msgspec
 
@@ -89,7 +89,7 @@ class Table:
             return c.out
         act = service.RESULT_EVENTS.get(kind)
         if act is not None:
-            service.record_result(c, act, event)
+            service.record_result(c, act, cast("service.ResultEvent", event))
         if kind not in service.OUT_ONCE or not service.is_duplicate_report(c, event):
             _HANDLERS[kind](c, event)
         return c.out

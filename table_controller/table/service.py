@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from devices.service import FAULTED, UNVERIFIED, report_counts
 from table_controller.table import events as ev
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _FAULTS: Final[dict[str, Trigger]] = {"shuffler": "shuffler_fault", "shoe": "shoe_fault"}
 # Commands whose result arrives as an event before their end. Without that event the result is not known.
 _RESULT_REQUIRED: Final = ("shuffle", "load", "dispense", "draw")
+ResultEvent = ev.ShuffleEnded | ev.ShuffleFailed | ev.ShoeLoaded | ev.DiscardsTakenIn | ev.NumberDrawn
 RESULT_EVENTS: Final[dict[type, str]] = {
     ev.ShuffleEnded: "shuffle", ev.ShuffleFailed: "shuffle", ev.ShoeLoaded: "load", ev.DiscardsTakenIn: "load",
     ev.NumberDrawn: "draw",
@@ -35,7 +36,7 @@ OUT_ONCE: Final[dict[type, tuple[tuple[str, ...], CoreTrigger]]] = {
 }
 
 
-def record_result(c: Context, act: str, event: Any) -> None:
+def record_result(c: Context, act: str, event: ResultEvent) -> None:
     """Record that a device reported the result of a command, before the command ends."""
     for issued in c.state.commands.values():
         if issued.slot == event.slot and issued.act == act:
