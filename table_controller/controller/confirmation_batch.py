@@ -1,4 +1,4 @@
-"""Defers other work and the disk while machines confirm a stop or a lock.
+"""Handles the confirmations of a stop or a lock as one batch, before any other work and the disk.
 
 A sensor confirms a lock within a millisecond. Until the last of six sensors has confirmed, the event loop should only
 read frames. So the step and its confirmations are handled together when all have arrived, in their order. The thread of

@@ -1,4 +1,4 @@
-"""Defers signs and pages while bet sensors are being locked, so that the event loop is free."""
+"""Holds back what signs and pages show from the first lock of a round to the last confirmation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evidence of a return to service: which steps the messages of a shuffler or shoe prove, and what the steps require."""
+"""Reads evidence for a return to service out of the messages of a shuffler or shoe."""
 
 from __future__ import annotations
 

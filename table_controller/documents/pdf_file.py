@@ -1,4 +1,4 @@
-"""Writes a document as a PDF file, one sheet of US Letter where it fits. The same document gives the same bytes.
+"""Writes a document as a PDF file, US Letter. The same document gives the same bytes.
 
 Fonts are two of those that every reader of PDF has, so the file contains none. A character that they do not have is
 written as its number, such as \\u0141.

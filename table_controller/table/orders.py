@@ -1,4 +1,4 @@
-"""Orders and reports that people give without being asked.
+"""What people order or report without being asked: another dealing method, a reshuffle, an irregularity.
 
 Orders concern methods, decks and an idle table; reports concern irregularities that no device detects.
 """

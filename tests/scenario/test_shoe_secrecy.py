@@ -1,4 +1,4 @@
-"""No card's value leaves a shoe, even of a card face up: decks that differ in values give the same bytes.
+"""No card's value leaves a shoe without an order: decks that differ in values give the same bytes.
 
 A shoe that identifies cards sends the values of a unit when they are ordered, and never their order.
 """

@@ -1,4 +1,4 @@
-"""The dealing shoe at the table, automated or manual: stacks, draws and stubs for the core, and its commands."""
+"""The dealing shoe at the table, automated or manual: its reports for the core, and its commands."""
 
 from __future__ import annotations
 

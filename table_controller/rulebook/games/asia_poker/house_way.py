@@ -1,4 +1,4 @@
-"""How the hands of Asia Poker are set: seven cards into four, two and one."""
+"""What the house-way rules of Asia Poker may ask of a hand: seven cards into four, two and one; the rules are data."""
 
 from __future__ import annotations
 

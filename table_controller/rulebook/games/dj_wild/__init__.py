@@ -1,1 +1,1 @@
-"""The code of DJ Wild Stud Poker: its hands, house way if it has one, settlement, payback and posted rules."""
+"""The code of DJ Wild Stud Poker: its hands, settlement, payback and posted rules."""

@@ -1,4 +1,4 @@
-"""How the hands of Face Up Pai Gow Poker are set: seven cards into five and two."""
+"""What the house-way rules of Face Up Pai Gow Poker may ask of a hand: seven cards into five and two; the rules are data."""
 
 from __future__ import annotations
 

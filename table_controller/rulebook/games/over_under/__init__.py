@@ -1,1 +1,1 @@
-"""The code of Over/Under: its hands, house way if it has one, settlement, payback and posted rules."""
+"""The code of Over/Under: its hands, settlement, payback and posted rules."""
