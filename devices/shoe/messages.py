@@ -1,4 +1,4 @@
-"""Messages of the dealing shoe (tags 96-127, 248-251), also those that release identified cards; sensors, reasons.
+"""Messages of the dealing shoe (tags 96-127, 248-251), the release of identified cards too; sensors and reasons.
 
 Only CardsReleased carries card values: those of one unit that was dealt, when it is ordered, and never their order.
 
