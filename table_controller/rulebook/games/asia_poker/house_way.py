@@ -1,4 +1,4 @@
-"""What the house-way rules of Asia Poker may ask of a hand: seven cards into four, two and one; the rules are data."""
+"""What house-way rules of Asia Poker may ask: seven cards into four, two and one; the rules are data."""
 
 from __future__ import annotations
 

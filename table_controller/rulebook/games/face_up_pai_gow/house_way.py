@@ -1,4 +1,4 @@
-"""What the house-way rules of Face Up Pai Gow Poker may ask of a hand: seven cards into five and two; the rules are data."""
+"""What house-way rules of Face Up Pai Gow Poker may ask: seven cards into five and two; the rules are data."""
 
 from __future__ import annotations
 

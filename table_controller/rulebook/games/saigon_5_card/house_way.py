@@ -1,4 +1,4 @@
-"""What the house-way rules of Saigon 5 Card may ask of a hand: five cards into three and two; the rules are data."""
+"""What house-way rules of Saigon 5 Card may ask: five cards into three and two; the rules are data."""
 
 from __future__ import annotations
 
