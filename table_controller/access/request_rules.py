@@ -127,6 +127,26 @@ _RULES: Final = (
         "pitbox submit confirm_copy_absent 'document=memo 3' --as F17 --second T3",
         COPY_ABSENCE_SIGNERS[:1], COPY_ABSENCE_SIGNERS[1:], ev.CopyAbsenceConfirmed,
     ),
+    _signed(
+        r.EnterHandRequest(place=3, cards="As Ah Kd 7c 4s"),
+        "pitbox submit enter_hand place=3 'cards=As Ah Kd 7c 4s' --as D4", ev.HandEntered,
+    ),
+    _signed(
+        r.EnterSettingRequest(seat=3, hands="As Ah Kd 7c 4s | Qs Jh"),
+        "pitbox submit enter_setting seat=3 'hands=As Ah Kd 7c 4s | Qs Jh' --as D4", ev.SettingEntered,
+    ),
+    _signed(r.AskHouseWayRequest(seat=3), "pitbox submit ask_house_way seat=3 --as D4", ev.HouseWayAsked),
+    _signed(
+        r.EnterReplacementRequest(card="Qs"), "pitbox submit enter_replacement card=Qs --as D4", ev.ReplacementEntered
+    ),
+    _signed(
+        r.EnterAmountRequest(wager="ante", seat=3, cents=2500),
+        "pitbox submit enter_amount wager=ante seat=3 amount=25.00 --as D4", ev.AmountEntered,
+    ),
+    _signed(
+        r.SettleSeatsRequest(wins=(1, 3), loses=(6,)), "pitbox submit settle_seats wins=1,3 loses=6 --as D4",
+        ev.SeatsSettled,
+    ),
     RequestRule(
         r.DeviceRequest(slot="shuffler.1", call="jog", arguments={"motor": "feed"}),
         "pitbox fault --slot shuffler.1 --order jog motor=feed --as T3", permit="test",

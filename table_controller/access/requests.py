@@ -203,6 +203,48 @@ class ConfirmCopyAbsentRequest(Request, frozen=True, tag="confirm_copy_absent"):
     document: Document
 
 
+class EnterHandRequest(Request, frozen=True, tag="enter_hand"):
+    """Enter the cards of a place that are face up, such as `As Td 9h`; place 0 is the dealer's."""
+
+    place: Annotated[int, Meta(ge=0, le=6)]
+    cards: ShortText
+
+
+class EnterSettingRequest(Request, frozen=True, tag="enter_setting"):
+    """Enter how a player set the hands: all cards, the highest hand first, with bars between the hands."""
+
+    seat: Seat
+    hands: ShortText
+
+
+class AskHouseWayRequest(Request, frozen=True, tag="ask_house_way"):
+    """Have the dealer set a player's hand in the house way, because the player asks for it."""
+
+    seat: Seat
+
+
+class EnterReplacementRequest(Request, frozen=True, tag="enter_replacement"):
+    """Enter the card that replaces a player's joker."""
+
+    card: ShortText
+
+
+class EnterAmountRequest(Request, frozen=True, tag="enter_amount"):
+    """Enter the amount of a seat's wager."""
+
+    wager: ShortText
+    seat: Seat
+    cents: Annotated[int, Meta(ge=1, le=10**12)]
+
+
+class SettleSeatsRequest(Request, frozen=True, tag="settle_seats"):
+    """Settle the main wagers of several seats at once."""
+
+    wins: Annotated[tuple[Seat, ...], Meta(max_length=6)] = ()
+    loses: Annotated[tuple[Seat, ...], Meta(max_length=6)] = ()
+    pushes: Annotated[tuple[Seat, ...], Meta(max_length=6)] = ()
+
+
 # --- machines and people: the box does these, and its journal records them --------------------------------------------
 
 
@@ -259,6 +301,8 @@ TableRequest = (
     AnswerRequest | OpenRoundRequest | NoMoreBetsRequest | AddDeckRequest | ReportRequest | OrderRequest
     | SlotOrderRequest | ChangeDealerRequest | CoverCardRequest | CorrectMeterRequest | ResetMeterRequest
     | SetMeterRequest | CloseMeterRequest | OpenMeterRequest | TransferOverflowRequest | ConfirmCopyAbsentRequest
+    | EnterHandRequest | EnterSettingRequest | AskHouseWayRequest | EnterReplacementRequest | EnterAmountRequest
+    | SettleSeatsRequest
 )  # fmt: skip
 # What `request_handler` carries out; mypy fails where a case of it is missing.
 HandledRequest = TableRequest | DeviceRequest | FaultRequest | ReturnStepRequest | EnrollRequest | WearResetRequest

@@ -16,7 +16,7 @@ from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import code_of
 from table_controller.journal import chain
 from table_controller.journal import records as rec
-from table_controller.ledger.money import format_dollars
+from table_controller.ledger.money import CENT, format_dollars
 from table_controller.table import decisions as de
 from table_controller.table.view import slot_label
 
@@ -169,12 +169,31 @@ def _deadline(d: dict[str, Any]) -> str:
     return f"timer {d['timer']} " + (f"{d['seconds']:g} s" if d.get("seconds") is not None else "off")
 
 
+def result_text(result: dict[str, Any]) -> str:
+    """Return what becomes of a wager, why, and what is paid, as `fortune: full house, wins, pays 5 to 1`."""
+    hand = f"{result['hand']}, " if result.get("hand") else ""
+    text = f"{to_words(result['wager'])}: {hand}{result['outcome']}"
+    if result.get("odds"):
+        text += f", pays {result['odds'][0]} to {result['odds'][1]}"
+    if result.get("fixed_cents"):
+        text += f", pays {format_dollars(result['fixed_cents'] * CENT)}"
+    if result.get("paid_cents"):
+        text += f", {format_dollars(result['paid_cents'] * CENT)} in all"
+    return text
+
+
+def _wager_settled(d: dict[str, Any]) -> str:
+    seat, dealer = d.get("cards") or ("", "")
+    known = f" ({seat}{' against ' + dealer if dealer else ''})" if seat else ""
+    return f"seat {d['seat']}, {result_text(d['result'])}{known}"
+
+
 def _any(d: dict[str, Any]) -> str:
     """Return the name and the fields of a decision."""
     return f"{to_words(str(d.get('type', '?')))}: {_details(d)}"
 
 
-def _writer(kind: type[de.Decision]) -> Callable[[dict[str, Any]], str]:
+def _writer(kind: type[de.Decision]) -> Callable[[dict[str, Any]], str]:  # noqa: PLR0912 - a short case each
     """Return what writes a type of decision as text; mypy fails if a type is missing here."""
     if issubclass(kind, de.Command):
         return _command
@@ -198,6 +217,8 @@ def _writer(kind: type[de.Decision]) -> Callable[[dict[str, Any]], str]:
         return _meter_play
     if issubclass(kind, de.MeterSet):
         return _meter_set
+    if issubclass(kind, de.WagerSettled):
+        return _wager_settled
     if issubclass(
         kind,
         de.WagersReturned | de.BetSettled | de.Booked  # the entry of a booking is added to its text

@@ -285,6 +285,10 @@ class RoundReport:
             f"{at}seat {decision['seat']}: progressive bet {decision['outcome']}  [{', '.join(decision['clauses'])}]"
         )
 
+    def _wager_settled(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
+        text, clauses = record_text.decision_text(decision), ", ".join(decision["result"]["clauses"])
+        self.paid.append(f"{at}{text}  [{clauses}]")
+
     def _claimed(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
         entry, hand = decision["entry"], record_text.to_words(decision["hand"])
         fixed, share = format_dollars(decision["fixed"]), format_dollars(decision["share"])
@@ -329,7 +333,7 @@ class RoundReport:
         "StateChanged": _moved, "Prompt": _prompted, "PromptClosed": _closed, "HoldOpened": _irregularity,
         "HoldCleared": _cleared, "Finding": _finding, "RequestRefused": _refused, "BetAccepted": _accepted,
         "BetReturned": _returned, "BetSettled": _settled, "HitClaimed": _claimed, "Booked": _booked,
-        "WagersReturned": _wagers, "HitRebooked": _rebooked,
+        "WagersReturned": _wagers, "HitRebooked": _rebooked, "WagerSettled": _wager_settled,
     }  # fmt: skip
 
     # --- text --------------------------------------------------------------------------------------------------------

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from table_controller.journal.record_text import to_words
+import msgspec
+
+from table_controller.journal.record_text import result_text, to_words
 from table_controller.ledger.money import format_dollars
 from table_controller.panel import labels
 from table_controller.table import state_machines as mc
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from table_controller.journal.finding_log import LoggedFinding
     from table_controller.journal.hit_log import LoggedHit
     from table_controller.picture.types import DeckPicture, HoldPicture, PlacePicture, TablePicture, TaskPicture
-    from table_controller.table.decisions import DenialReason, Prompt
+    from table_controller.table.decisions import DenialReason, Prompt, Proposal
     from table_controller.table.state import Hold
 
 _HOUR: Final = 3600.0
@@ -115,11 +117,17 @@ def _prompt(table: TablePicture, prompt: Prompt, role: str) -> dict[str, Any]:
         "one_seat": prompt.kind in ("first_arrival", "cover_seat"),
         "clauses": [clause for clause in prompt.clauses if clause != table.rules.chapter],
         "evidence": [labels.evidence(what) for what in prompt.evidence],
+        "proposals": [_proposal(each) for each in prompt.proposals],
         "seat": prompt.seat,
         "slot": prompt.slot,
         "deck": prompt.deck,
         "hold": prompt.hold,
     }
+
+
+def _proposal(proposal: Proposal) -> dict[str, Any]:
+    """Return what the rules decide about a wager: the sentence to confirm or dispute, and its clauses."""
+    return {"text": labels.sentence(result_text(msgspec.to_builtins(proposal))), "clauses": list(proposal.clauses)}
 
 
 def _number(table: TablePicture, prompt: Prompt) -> dict[str, int] | None:

@@ -20,7 +20,7 @@ from table_controller.table.view import TableView
 
 if TYPE_CHECKING:
     from table_controller.rulebook import Edition, Submission
-    from table_controller.table.decisions import Actuation, Decision, DenialReason, FailSafe, Order
+    from table_controller.table.decisions import Actuation, Decision, DenialReason, FailSafe, Order, Proposal
     from table_controller.table.permits import ReasonRow
     from table_controller.table.state import Deck, TableState
 
@@ -117,18 +117,22 @@ class Context(TableView):
         least: int = 0,
         most: int = 9999,
         evidence: tuple[str, ...] = (),
+        proposals: tuple[Proposal, ...] = (),
     ) -> None:
         """Ask a person. A prompt that is open already stays open while each pass asks for it again."""
         choices = choices or ("done",)
         for old in self.state.prompts.values():
             if old.kind == kind and old.hold == hold and old.deck == deck and old.seat == seat and old.slot == slot:
-                if old.choices == choices and old.number == number and old.most == most:
+                same = old.choices == choices and old.number == number and old.most == most
+                if same and old.proposals == proposals:
                     self.needed_prompts.add(old.id)
                     return
                 self.close_prompt(old)  # the same question now has other answers
                 break
         id_ = self.fresh_id()
-        prompt = Prompt(id_, kind, role, choices, clauses, slot, deck, seat, number, seats, hold, least, most, evidence)
+        prompt = Prompt(
+            id_, kind, role, choices, clauses, slot, deck, seat, number, seats, hold, least, most, evidence, proposals
+        )
         self.state.prompts[id_] = prompt
         self.needed_prompts.add(id_)
         self.out.append(prompt)

@@ -20,6 +20,7 @@ from table_controller.table import (
     enrollment,
     hits,
     hold_steps,
+    known_hands,
     meter_adjustments,
     meter_visibility,
     orders,
@@ -243,6 +244,24 @@ def _typed(_kind: type[_E], handler: Callable[[Context, _E], None]) -> _Handler:
     return handler
 
 
+_DealersEntry = TypeVar(
+    "_DealersEntry", ev.HandEntered, ev.SettingEntered, ev.HouseWayAsked, ev.ReplacementEntered, ev.AmountEntered,
+    ev.SeatsSettled,
+)  # fmt: skip
+
+
+def _by_dealer(handler: Callable[[Context, _DealersEntry], None]) -> Callable[[Context, _DealersEntry], None]:
+    """Return a handler that refuses every other role than the one that enters cards and settles wagers."""
+
+    def checked(c: Context, event: _DealersEntry) -> None:
+        if event.who.role in SIGNERS[type(event)]:
+            handler(c, event)
+        else:
+            c.refuse(f"only the {' or the '.join(SIGNERS[type(event)])} enters this")
+
+    return checked
+
+
 def _person_handler(kind: type[ev.PersonEvent]) -> _Handler:  # noqa: C901, PLR0912 - a short case each
     """Return the handler of one type of event: what people enter."""
     if issubclass(kind, ev.DeckReceived):
@@ -285,6 +304,18 @@ def _person_handler(kind: type[ev.PersonEvent]) -> _Handler:  # noqa: C901, PLR0
         return _typed(kind, enrollment.on_device_enrolled)
     if issubclass(kind, ev.KeysRevoked):
         return _typed(kind, enrollment.on_keys_revoked)
+    if issubclass(kind, ev.HandEntered):
+        return _typed(kind, _by_dealer(known_hands.on_hand_entered))
+    if issubclass(kind, ev.SettingEntered):
+        return _typed(kind, _by_dealer(known_hands.on_setting_entered))
+    if issubclass(kind, ev.HouseWayAsked):
+        return _typed(kind, _by_dealer(known_hands.on_house_way_asked))
+    if issubclass(kind, ev.ReplacementEntered):
+        return _typed(kind, _by_dealer(known_hands.on_replacement_entered))
+    if issubclass(kind, ev.AmountEntered):
+        return _typed(kind, _by_dealer(known_hands.on_amount_entered))
+    if issubclass(kind, ev.SeatsSettled):
+        return _typed(kind, _by_dealer(playing.on_seats_settled))
     assert_never(kind)
 
 

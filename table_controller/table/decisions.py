@@ -22,6 +22,8 @@ Order = Literal[
     "method", "use", "collect", "correct_meter", "reset_meter", "change_meter", "close_meter", "open_meter",
     "transfer_overflow",
 ]  # fmt: skip
+# What becomes of a wager; returned: its hand is void.
+Outcome = Literal["wins", "loses", "pushes", "returned"]
 # Fail-safe commands need no permit and are sent at once.
 FailSafe = Literal["stop", "lock"]
 
@@ -50,6 +52,19 @@ class Command(BaseDecision, frozen=True):
     safe: bool = False
 
 
+class Proposal(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the rules decide about one wager by the cards that are known."""
+
+    wager: str
+    outcome: Outcome
+    hand: str  # in words
+    clauses: tuple[str, ...]
+    line: str = ""  # of the paytable, as printed
+    odds: tuple[int, int] | None = None
+    fixed_cents: int = 0
+    paid_cents: int | None = None  # in addition to the wager, after any payout limit; None: its amount is not known
+
+
 class Prompt(BaseDecision, frozen=True):
     """A question to a person. Only `choices` are answers; the first needs a number (`number`) or seats (`seats`)."""
 
@@ -67,6 +82,7 @@ class Prompt(BaseDecision, frozen=True):
     least: int = 0  # the smallest number that is an answer
     most: int = 9999  # and the largest
     evidence: tuple[str, ...] = ()  # what the person confirms by the answer, in the rulebook's words
+    proposals: tuple[Proposal, ...] = ()  # what the person confirms or disputes
 
 
 class PromptClosed(BaseDecision, frozen=True):
@@ -136,6 +152,18 @@ class WagersReturned(BaseDecision, frozen=True):
     clauses: tuple[str, ...]
     seat: int | None = None
     kept: tuple[str, ...] = ()
+
+
+class WagerSettled(BaseDecision, frozen=True):
+    """A wager was settled by what the rules decide of it, or as the dealer stated (`hand` is then empty).
+
+    `cards`: those of the seat, then the dealer's, as far as they were known.
+    """
+
+    round: int
+    seat: int
+    result: Proposal
+    cards: tuple[str, str] = ("", "")
 
 
 # --- return to service ------------------------------------------------------------------------------------------------
@@ -292,5 +320,5 @@ Decision = (
     Command | Prompt | PromptClosed | RequestRefused | Deadline | StateChanged | HoldOpened | HoldCleared | Finding
     | WagersReturned | Booked | BetAccepted | BetReturned | BetSettled | HitClaimed | HitRebooked | MeterSet
     | MeterPlay | ReturnBegan | TechnicianAssigned | TechnicianLeft | EvidenceShown | StepCompleted | StepsUndone
-    | TestModeChanged
+    | TestModeChanged | WagerSettled
 )  # fmt: skip

@@ -193,6 +193,54 @@ class KeysRevoked(BaseEvent, frozen=True):
     keys: tuple[tuple[str, str], ...]
 
 
+class HandEntered(BaseEvent, frozen=True):
+    """The dealer enters the cards of a place that are face up, in their notation; place 0 is the dealer's."""
+
+    place: int
+    cards: str
+    who: Person
+
+
+class SettingEntered(BaseEvent, frozen=True):
+    """The dealer enters how a player set the hands: their cards, highest hand first, with bars between the hands."""
+
+    seat: int
+    hands: str
+    who: Person
+
+
+class HouseWayAsked(BaseEvent, frozen=True):
+    """A player asks the dealer to set the hand in the house way."""
+
+    seat: int
+    who: Person
+
+
+class ReplacementEntered(BaseEvent, frozen=True):
+    """The dealer enters the card that replaces a player's joker."""
+
+    card: str
+    who: Person
+
+
+class AmountEntered(BaseEvent, frozen=True):
+    """The dealer enters the amount (cents) of a seat's wager."""
+
+    wager: str
+    seat: int
+    cents: int
+    who: Person
+
+
+class SeatsSettled(BaseEvent, frozen=True):
+    """The dealer settles the main wagers of several seats at once: those that win, lose and push."""
+
+    who: Person
+    wins: tuple[int, ...] = ()
+    loses: tuple[int, ...] = ()
+    pushes: tuple[int, ...] = ()
+
+
 # --- devices ---------------------------------------------------------------------------------------------------------
 
 
@@ -568,6 +616,7 @@ PersonEvent = (
     DeckReceived | OpenRound | NoMoreBets | Answer | IrregularityReported | Ordered | DealerChanged | SlotOrdered
     | MeterCorrected | MeterReset | MeterParameters | MeterClosed | MeterOpened | OverflowTransferred
     | DeviceEnrolled | KeysRevoked | ReturnTaken | ReturnLeft | StepReported | TestModeOrdered
+    | HandEntered | SettingEntered | HouseWayAsked | ReplacementEntered | AmountEntered | SeatsSettled
 )  # fmt: skip
 # What shufflers and shoes report.
 CardEvent = (

@@ -1,6 +1,6 @@
 """Play: players decide, the dealer reveals, hands are settled in order, cards are collected.
 
-This module computes no amounts.
+Where known cards decide a seat's wagers, the dealer confirms what the rules decide, or disputes it.
 """
 
 from __future__ import annotations
@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import cards as book
-from table_controller.table import boxes, dealing, decks, progressive_bets, side_wagers, starting_position
+from table_controller.table import boxes, dealing, decks, progressive_bets, settling, side_wagers, starting_position
 from table_controller.table import state_machines as mc
+from table_controller.table.decisions import Outcome, Proposal
 from table_controller.table.irregularities import close_bets, open_hold
 from table_controller.table.state import Round
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from table_controller.table import events as ev
     from table_controller.table.context import Context
@@ -122,10 +123,14 @@ def _settle_next(c: Context, seat: int) -> None:
         if dealing.prepare_cards(c, c.edition.hand.second_deal):
             c.ask("additional_cards", "dealer", seat=seat, clauses=c.clauses("additional_cards"))
         return
-    may = may_surrender(c, seat)
-    choices = ("settled", "surrendered") if may else ("settled",)
+    if seat in c.state.round.disputed:
+        c.ask("disputed", "floorperson", "stands", "enter_again", "dealer_settles", seat=seat,
+              clauses=c.clauses("settle"), proposals=settling.main_proposals(c, seat))  # fmt: skip
+        return
+    may, proposals = may_surrender(c, seat), settling.main_proposals(c, seat)
+    choices = (*(("confirmed", "disputed") if proposals else ("settled",)), *(("surrendered",) if may else ()))
     clauses = c.clauses("settle") + c.clauses("surrender") * may + c.clauses("rack_hand") * c.deals_to_all_seats
-    c.ask("settled", "dealer", *choices, seat=seat, clauses=clauses)
+    c.ask("settled", "dealer", *choices, seat=seat, clauses=clauses, proposals=proposals)
 
 
 def may_surrender(c: Context, seat: int) -> bool:
@@ -221,11 +226,87 @@ def _additional(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
 
 def _settled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     assert prompt.seat is not None
+    round_ = c.state.round
     if answer.choice == "surrendered":
-        c.state.round.surrendered.append(prompt.seat)
+        round_.surrendered.append(prompt.seat)
+        round_.hands.pop(prompt.seat, None)  # it stays face down
+    elif answer.choice == "disputed":
+        round_.disputed.append(prompt.seat)
+        c.record_finding("settlement_disputed", f"round {round_.number}, seat {prompt.seat}: {answer.who.credential}")
+    else:
+        _settle_seat(c, prompt.seat, prompt.proposals)
+
+
+def _settle_seat(c: Context, seat: int, proposals: tuple[Proposal, ...]) -> None:
+    """Record a seat as settled, with the results if its cards decided them."""
+    settling.record_settled(c, seat, proposals)
+    c.state.round.settled.append(seat)
+    side_wagers.rack_hand(c, seat)
+
+
+def _dispute_ruled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """A floorperson rules: the settlement stands, the cards are entered again, or the dealer settles without them."""
+    assert prompt.seat is not None
+    round_ = c.state.round
+    round_.disputed.remove(prompt.seat)
+    c.record_finding(
+        "dispute_ruled", f"round {round_.number}, seat {prompt.seat}: {answer.choice}, {answer.who.credential}"
+    )
+    if answer.choice == "stands":
+        _settle_seat(c, prompt.seat, prompt.proposals)
+    elif answer.choice == "enter_again":
+        del round_.hands[prompt.seat]
+        if not round_.settled:
+            round_.hands.pop(0, None)  # the dealer's hand may be the one that was entered wrong
+    else:
+        round_.dealer_settles.append(prompt.seat)
+
+
+def on_seats_settled(c: Context, event: ev.SeatsSettled) -> None:
+    """Settle several seats at once as the dealer states, in the order of the text; known cards may not contradict."""
+    stated: dict[int, Outcome] = {
+        **dict.fromkeys(event.wins, "wins"), **dict.fromkeys(event.loses, "loses"),
+        **dict.fromkeys(event.pushes, "pushes"),
+    }  # fmt: skip
+    objection = _batch_objection(c, event, stated)
+    if objection is not None:
+        c.refuse(objection)
         return
-    c.state.round.settled.append(prompt.seat)
-    side_wagers.rack_hand(c, prompt.seat)
+    wager = _deciding_wager(c)
+    for seat in [each for each in settle_order(c) if each in stated]:
+        result = Proposal(wager, stated[seat], "", c.clauses("settle"))
+        _settle_seat(c, seat, settling.main_proposals(c, seat) or (result,))
+
+
+def _deciding_wager(c: Context) -> str:
+    """Return the main wager whose result the dealer states for a seat."""
+    return next(wager.name for wager in c.edition.wagers if wager.required)
+
+
+def _batch_objection(c: Context, event: ev.SeatsSettled, stated: Mapping[int, Outcome]) -> str | None:
+    """Return why these seats may not be settled together now, or which stated result the known cards contradict."""
+    if not stated or len(stated) != len(event.wins) + len(event.loses) + len(event.pushes):
+        return "enter the result of at least one seat, each seat once"
+    if not any(prompt.kind == "settled" for prompt in c.state.prompts.values()):
+        return "no seat is to be settled now"
+    if c.edition.hand.second_deal:
+        return f"seats are settled one by one, each after its additional cards{c.citation('additional_cards')}"
+    round_ = c.state.round
+    due = [seat for seat in settle_order(c) if seat not in (*round_.settled, *round_.surrendered)][: len(stated)]
+    if sorted(due) != sorted(stated):
+        return f"settle seats {', '.join(map(str, due))} first{c.citation('settle')}"
+    return next((wrong for seat in due if (wrong := _contradiction(c, seat, stated[seat]))), None)
+
+
+def _contradiction(c: Context, seat: int, stated: Outcome) -> str | None:
+    """Return what the rules decide of a seat by its known cards, if the dealer stated something else."""
+    for proposal in settling.main_proposals(c, seat):
+        if proposal.wager == _deciding_wager(c) and proposal.outcome != stated:
+            return (
+                f"seat {seat}: {proposal.hand}; the {proposal.wager} {proposal.outcome} and not {stated}"
+                f" ({', '.join(proposal.clauses)}); dispute it if the cards were entered wrong"
+            )
+    return None
 
 
 def _surrender_collected(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
@@ -260,6 +341,7 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "reveal": _revealed,
     "additional_cards": _additional,
     "settled": _settled,
+    "disputed": _dispute_ruled,
     "surrender_collected": _surrender_collected,
     "surrender_count": _surrender_counted,
     "collected": _collected,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import cards as book
 from table_controller.rulebook import paytables
-from table_controller.table import progressive_bets
+from table_controller.table import progressive_bets, settling
 from table_controller.table import state_machines as mc
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def ask_side_settlement(c: Context, seat: int) -> bool:
     if _hit_open(c, seat):
         return True  # its cards stay until the hit is paid and documented
     if progressive_bets.is_side_wager_due(c, seat):  # before the seat's progressive bet: (h)(1), (2), then (4)
-        c.ask("side_settled", "dealer", seat=seat, clauses=c.clauses("side") + c.clauses("rack_hand"))
+        _ask_side(c, seat)
         return False
     if round_.envy and seat not in round_.judged and progressive_bets.envy_line_from_bet(c, seat) is None:
         # Where a progressive bet pays envy, one prompt asks for the announcement and the line.
@@ -176,6 +176,17 @@ def ask_side_settlement(c: Context, seat: int) -> bool:
         c.ask("envy_hand", "dealer", "no", *lines, seat=seat, clauses=c.clauses("envy_hand"))
         return False
     return True
+
+
+def _ask_side(c: Context, seat: int) -> None:
+    """Ask to settle a seat's side wagers, with what the known cards decide."""
+    clauses, proposals = c.clauses("side") + c.clauses("rack_hand"), settling.side_proposals(c, seat)
+    if seat in c.state.round.disputed:
+        c.ask("side_disputed", "floorperson", "stands", "dealer_settles", seat=seat, clauses=clauses,
+              proposals=proposals)  # fmt: skip
+        return
+    choices = ("confirmed", "disputed") if proposals else ("done",)
+    c.ask("side_settled", "dealer", *choices, seat=seat, clauses=clauses, proposals=proposals)
 
 
 def _hit_open(c: Context, seat: int) -> bool:
@@ -243,10 +254,32 @@ def ask_collection(c: Context) -> bool:
     return True
 
 
-def _side_settled(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
+def _side_settled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     assert prompt.seat is not None
-    c.state.round.side_settled.append(prompt.seat)
+    round_ = c.state.round
+    if answer.choice == "disputed":
+        round_.disputed.append(prompt.seat)
+        c.record_finding("settlement_disputed", f"round {round_.number}, seat {prompt.seat}: {answer.who.credential}")
+        return
+    settling.record_settled(c, prompt.seat, prompt.proposals)
+    round_.side_settled.append(prompt.seat)
     rack_hand(c, prompt.seat)
+
+
+def _side_ruled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """A floorperson rules about disputed side wagers: what the rules decide stands, or the dealer settles them."""
+    assert prompt.seat is not None
+    round_ = c.state.round
+    round_.disputed.remove(prompt.seat)
+    c.record_finding(
+        "dispute_ruled", f"round {round_.number}, seat {prompt.seat}: {answer.choice}, {answer.who.credential}"
+    )
+    if answer.choice == "stands":
+        settling.record_settled(c, prompt.seat, prompt.proposals)
+        round_.side_settled.append(prompt.seat)
+        rack_hand(c, prompt.seat)
+    else:
+        round_.dealer_settles.append(prompt.seat)
 
 
 def _judged(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
@@ -275,6 +308,7 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "lammers": _lammer,
     "qualifying": _lammer,
     "side_settled": _side_settled,
+    "side_disputed": _side_ruled,
     "envy_hand": _judged,
     "envy_paid": _envy_paid,
     "hands_collected": _collected,

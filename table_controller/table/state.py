@@ -79,6 +79,15 @@ class SlotState(msgspec.Struct):
         return procedure.fault_report if procedure is not None and procedure.is_testing else None
 
 
+class Hand(msgspec.Struct):
+    """The known cards of one place, and how its player set them."""
+
+    cards: tuple[int, ...]
+    by: str  # the credential that entered them
+    setting: tuple[tuple[int, ...], ...] | None = None
+    is_house_way: bool = False  # the player asked the dealer to set the hand
+
+
 class Round(msgspec.Struct):
     """The current round. Place 0 is the dealer; seats are 1 to 6."""
 
@@ -150,6 +159,11 @@ class Round(msgspec.Struct):
     incomplete: list[int] = []  # seats whose hand was incomplete when the round was voided (W19)
     reopened: list[int] = []  # seats settled again because the dealer's hand was set wrong
     envy_cards: int = 0  # cards of the hands that stayed for envy, once they are in the rack
+    # Known cards.
+    hands: dict[int, Hand] = {}  # by place, as far as they were entered
+    replacement_card: int | None = None  # the card that replaces a joker
+    disputed: list[int] = []  # seats whose proposed settlement the dealer disputed, until a floorperson rules
+    dealer_settles: list[int] = []  # seats that the dealer settles, by a floorperson's ruling
 
 
 class SpotReport(msgspec.Struct):

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from devices.service import IN_SERVICE, SIGNED
 from table_controller.ledger.meter import meter_rules
 from table_controller.rulebook import Facts
+from table_controller.rulebook.settlement.terms import SettlementTerms
 from table_controller.table import state_machines as mc
 from table_controller.table.clause_index import clauses_of
 from table_controller.table.state import GATE, HANDS, PLAIN_SHOE
@@ -53,6 +54,7 @@ class TableView:
         self.shuffles_per_shoe = edition.shuffle_after == "shoe"  # one batch serves many rounds
         self.has_progressive = edition.progressive is not None and edition.progressive.wager in submission.wagers
         self._meter = meter_rules(edition, submission)
+        self.terms = SettlementTerms(edition, submission)
         # The slots never change while a table is open.
         self._slot_of = {slot.kind: name for name, slot in reversed(state.slots.items())}
 

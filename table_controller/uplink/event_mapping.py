@@ -115,6 +115,13 @@ def _items(decision: Decision, round_: int) -> tuple[it.AnyItem, ...]:  # noqa: 
             return (it.RefusedItem(what=what, reasons=tuple(blocking_reason(reason) for reason in reasons)),)
         case d.WagersReturned():
             return (_wagers(decision),)
+        case d.WagerSettled(number, seat, result):
+            return (
+                it.WagerSettledItem(
+                    round=number, seat=seat, wager=result.wager, outcome=result.outcome, clauses=result.clauses,
+                    hand=result.hand, line=result.line, odds=result.odds, paid_cents=result.paid_cents,
+                ),
+            )  # fmt: skip
         case d.HitClaimed():
             return (_money(decision), _claimed(decision))
         case d.HitRebooked():

@@ -103,6 +103,23 @@ class WagersReturnedItem(EventItem, frozen=True, kw_only=True, tag="wagers_retur
     collected: tuple[str, ...] = ()
 
 
+class WagerSettledItem(EventItem, frozen=True, kw_only=True, tag="wager_settled"):
+    """A wager was settled. `hand`, `line` and `odds` are known where the cards were entered, `paid_cents` with amounts.
+
+    `paid_cents` is paid in addition to the wager.
+    """
+
+    round: int
+    seat: int
+    wager: str
+    outcome: str
+    clauses: tuple[str, ...]
+    hand: str = ""
+    line: str = ""
+    odds: tuple[int, int] | None = None
+    paid_cents: int | None = None
+
+
 class HitClaimedItem(EventItem, frozen=True, kw_only=True, tag="hit_claimed"):
     """A hit was claimed. Unless `final`, its share may change with `hit_rebooked` until the hit is validated."""
 
@@ -232,6 +249,7 @@ AnyItem = (
     | ClockSteppedItem
     | NoteItem
     | HitRebookedItem
+    | WagerSettledItem
     | RecordedItem
     | GapItem
     | HistoryDiffersItem

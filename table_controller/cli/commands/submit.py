@@ -31,6 +31,7 @@ WORDS: Final[dict[str, type[Request]]] = {kind.name(): kind for kind in TABLE_RE
 _TYPED: Final[dict[str, tuple[str, str, int]]] = {
     "amount": ("amount", "dollars", 1),
     "limit_cents": ("limit", "dollars", CENT),
+    "cents": ("amount", "dollars", CENT),
     "rate_bp": ("rate", "percent", 1),
 }
 # Words whose amount has a sign.
@@ -85,7 +86,7 @@ class Detail(NamedTuple):
 
     name: str
     required: bool
-    form: str  # text, number, flag, dollars, signed (dollars), percent
+    form: str  # text, number, seats, flag, dollars, signed (dollars), percent
     choices: tuple[str, ...] = ()
     field: str = ""  # of the request
     unit: int = 1  # so many of the smallest typed unit make one unit of the field
@@ -98,11 +99,12 @@ def _form(kind: Any) -> tuple[str, tuple[str, ...]]:
         return _form(next(part for part in kind.types if type(part).__name__ != "NoneType"))
     if name == "LiteralType":
         return "text", tuple(kind.values)
-    return {"IntType": "number", "BoolType": "flag"}.get(name, "text"), ()
+    return {"IntType": "number", "BoolType": "flag", "VarTupleType": "seats"}.get(name, "text"), ()
 
 
 _FORMS: Final = {
-    "number": "N", "flag": "yes|no", "dollars": "DOLLARS.CENTS", "signed": "±DOLLARS.CENTS", "percent": "PERCENT",
+    "number": "N", "seats": "N,N", "flag": "yes|no", "dollars": "DOLLARS.CENTS", "signed": "±DOLLARS.CENTS",
+    "percent": "PERCENT",
 }  # fmt: skip
 
 
@@ -167,6 +169,8 @@ def _value(key: Detail, text: str) -> Any:
         return text in _YES
     if key.choices and text not in key.choices:
         raise UsageError(f"{key.name} takes one of {', '.join(key.choices)}, not {text!r}")
+    if key.form == "seats":
+        return parse_seats(text)
     if key.form != "number":
         return text
     try:

@@ -26,6 +26,17 @@ _CHANGES: Final[tuple[Any, ...]] = ("doubt", "appear", "verify", "vanish", "appe
 _OUTCOMES: Final[tuple[Any, ...]] = ("done", "failed", "unknown", "revoked")
 
 
+def known_cards() -> Iterator[ev.Event]:
+    """Yield entries of cards, settings, amounts and results."""
+    for place in (0, 1):
+        yield ev.HandEntered(place, "As Ah Kd Kc Qs 2d 3d", DEALER)
+    yield ev.SettingEntered(1, "As Ah Kd Kc Qs | 2d 3d", DEALER)
+    yield ev.HouseWayAsked(1, FLOOR)
+    yield ev.ReplacementEntered("9s", DEALER)
+    yield ev.AmountEntered("ante", 1, 500, DEALER)
+    yield ev.SeatsSettled(DEALER, wins=(1,))
+
+
 def all_inputs(floor: IdealTable) -> list[ev.Event]:
     """Return every event that can be sent now, except correct answers to prompts of irregularities."""
     return [*_people(floor), *_meter(), *_answers(floor), *_devices(floor), *_commands(floor)]
@@ -59,6 +70,7 @@ def _people(floor: IdealTable) -> Iterator[ev.Event]:
     for trigger in (*TRIGGERS, "player_leaves", "other"):
         yield ev.IrregularityReported(trigger, DEALER, seat=1, deck="blue", slot=next(iter(slots), None))
     yield ev.DealerChanged(DEALER)
+    yield from known_cards()
 
 
 def _meter() -> Iterator[ev.Event]:

@@ -1,0 +1,179 @@
+"""Known cards: what the dealer enters of hands that are face up, and why an entry is refused.
+
+An entry is refused before the procedure exposed the cards, and where it is impossible: a card that cannot be there, a
+card twice, a hand of the wrong size, a setting that is none. What is entered is only known; nobody assumes the rest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from firmware_bridge.errors import BadHand
+from table_controller.rulebook import cards as notation
+from table_controller.rulebook.settlement.check import check
+from table_controller.rulebook.wager_limits import wager_objection
+from table_controller.table import boxes, settling
+from table_controller.table import state_machines as mc
+from table_controller.table.state import Hand
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.table import events as ev
+    from table_controller.table.context import Context
+
+_DEALER = 0  # the dealer's place
+
+
+# --- why the cards of a place may not be entered now ------------------------------------------------------------------
+
+
+def exposure_objection(c: Context, place: int) -> str | None:
+    """Return why the cards of a place may not be known yet, with the clause; None if they may."""
+    round_ = c.state.round
+    if place == _DEALER:
+        if not c.edition.hand.dealer_hand:
+            return f"{c.edition.title} has no dealer's hand"
+    elif place not in round_.seats or place in round_.dead:
+        return f"seat {place} has no hand in this round{c.citation('seats')}"
+    elif place in round_.surrendered or round_.decided.get(place) == "surrender":
+        return f"the hand of seat {place} was surrendered and stays face down{c.citation('surrender_count')}"
+    if place and c.edition.hand.second_deal and place not in round_.second:
+        return f"seat {place} has not all its cards yet{c.citation('additional_cards')}"
+    if not _is_exposed(c, place):
+        whose = "the dealer's cards" if place == _DEALER else f"the cards of seat {place}"
+        return f"{whose} are not exposed yet{c.citation('reveal')}"
+    return None
+
+
+def _is_exposed(c: Context, place: int) -> bool:
+    """Whether the procedure exposed the cards of a place: a dealer's hand that is dealt face up, or the reveal."""
+    state = c.state.round.state
+    face_up = place == _DEALER and c.edition.hand.dealer_face_up
+    return state == mc.SETTLING or (state == mc.PLAYING and face_up) or c.settles_void
+
+
+def _entry_objection(c: Context, place: int) -> str | None:
+    """Return why what is known of a place may not be entered or changed."""
+    objection = exposure_objection(c, place)
+    if objection is not None:
+        return objection
+    round_ = c.state.round
+    if place in round_.settled:
+        return f"seat {place} is settled; report an error to the floorperson{c.citation('settle')}"
+    if place in round_.disputed:
+        return f"the settlement of seat {place} is disputed; a floorperson rules first"
+    if place == _DEALER and place in round_.hands and round_.settled:
+        return f"seat {round_.settled[0]} is settled by the dealer's hand; report an error to the floorperson"
+    return None
+
+
+# --- entries ----------------------------------------------------------------------------------------------------------
+
+
+def _try_entry(c: Context, place: int, enter: Callable[[], None]) -> None:
+    """Make an entry; undo and refuse it if the round that is then known is impossible."""
+    objection = _entry_objection(c, place)
+    if objection is not None:
+        c.refuse(objection)
+        return
+    round_ = c.state.round
+    hands, replacement = dict(round_.hands), round_.replacement_card
+    try:
+        enter()
+        check(c.terms, settling.dealt_round(c), partial=True)
+    except BadHand as error:
+        round_.hands, round_.replacement_card = hands, replacement
+        c.refuse(str(error))
+
+
+def on_hand_entered(c: Context, event: ev.HandEntered) -> None:
+    """Record the cards of a place. Other cards than before forget how they were set."""
+
+    def enter() -> None:
+        deck, round_ = c.edition.cards, c.state.round
+        cards = notation.parse_hand(event.cards, c.edition.hand.cards, jokers=deck.jokers, copies=deck.decks)
+        before = round_.hands.get(event.place)
+        if before is None or sorted(before.cards) != sorted(cards):
+            round_.hands[event.place] = Hand(cards, event.who.credential)
+
+    _try_entry(c, event.place, enter)
+
+
+def on_setting_entered(c: Context, event: ev.SettingEntered) -> None:
+    """Record how a player set the hands; the cards of the seat are known by it too."""
+
+    def enter() -> None:
+        hands = tuple(notation.parse_cards(part) for part in event.hands.split("|"))
+        cards = tuple(card for hand in hands for card in hand)
+        known = c.state.round.hands.get(event.seat)
+        if known is not None and sorted(known.cards) != sorted(cards):
+            shown = notation.format_cards(known.cards)
+            raise BadHand(f"seat {event.seat} has {shown}; each card is set once")
+        c.state.round.hands[event.seat] = Hand(cards, event.who.credential, hands)
+
+    _try_setting(c, event.seat, enter)
+
+
+def on_house_way_asked(c: Context, event: ev.HouseWayAsked) -> None:
+    """Set a player's hand in the house way, because the player asked the dealer to."""
+
+    def enter() -> None:
+        known = c.state.round.hands.get(event.seat)
+        if known is None:
+            raise BadHand(f"the cards of seat {event.seat} are not known; enter them first")
+        setting = c.terms.set_by_house_way(known.cards)
+        c.state.round.hands[event.seat] = msgspec.structs.replace(known, setting=setting, is_house_way=True)
+
+    _try_setting(c, event.seat, enter)
+
+
+def _try_setting(c: Context, seat: int, enter: Callable[[], None]) -> None:
+    """Make an entry about how a player set the hands, where the game has that and it is this hand's turn."""
+    if not c.edition.hand.split or seat == _DEALER:
+        c.refuse(f"no player of {c.edition.title} sets hands" if seat else "the dealer's hand is set in the house way")
+        return
+    early = boxes.setting_objection(c, seat)
+    if early is not None:
+        c.refuse(early)
+        return
+    _try_entry(c, seat, enter)
+
+
+def on_replacement_entered(c: Context, event: ev.ReplacementEntered) -> None:
+    """Record the card that replaces a joker (687a.11(f)(1)): it was placed by hand."""
+    with_joker = [place for place, hand in c.state.round.hands.items() if place and notation.JOKER in hand.cards]
+
+    def enter() -> None:
+        deck = c.edition.cards
+        (c.state.round.replacement_card,) = notation.parse_hand(event.card, 1, jokers=deck.jokers, copies=deck.decks)
+
+    if not with_joker:
+        c.refuse("no player's known hand has the joker; enter that hand first")
+        return
+    _try_entry(c, with_joker[0], enter)
+
+
+def on_amount_entered(c: Context, event: ev.AmountEntered) -> None:
+    """Record the amount of a seat's wager, if it is within the table's limits and the seat may have the wager."""
+    objection = _amount_objection(c, event)
+    if objection is not None:
+        c.refuse(objection)
+        return
+    amounts = c.state.round.amounts
+    amounts[event.wager] = {**amounts.get(event.wager, {}), event.seat: event.cents}
+
+
+def _amount_objection(c: Context, event: ev.AmountEntered) -> str | None:
+    round_ = c.state.round
+    if not c.is_round_under_way:
+        return "no round is under way"
+    if event.seat not in round_.seats:
+        return f"seat {event.seat} has no main wager{c.citation('seats')}"
+    if event.seat in round_.settled:
+        return f"seat {event.seat} is settled; report an error to the floorperson{c.citation('settle')}"
+    if event.seat in round_.disputed:
+        return f"the settlement of seat {event.seat} is disputed; a floorperson rules first"
+    return wager_objection(c.submission, event.wager, event.cents)

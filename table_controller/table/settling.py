@@ -1,0 +1,115 @@
+"""What the rules decide about the wagers of a seat by the cards that are known; the dealer confirms or disputes it.
+
+The settlement is the rulebook's: it settles only what is known, and assumes nothing that is not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from table_controller.rulebook.cards import format_cards
+from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat
+from table_controller.rulebook.settlement.payments import payments
+from table_controller.rulebook.settlement.round_settlement import settle_seat
+from table_controller.table.decisions import Proposal, WagerSettled
+
+if TYPE_CHECKING:
+    from table_controller.rulebook.schema import Wager
+    from table_controller.rulebook.settlement.dealt_round import Fate, WagerResult, WagerVerdict
+    from table_controller.table.context import Context
+
+_GAVE_UP: Final = ("fold", "surrender")
+
+
+# --- the round as it is known -----------------------------------------------------------------------------------------
+
+
+def dealt_round(c: Context) -> DealtRound:
+    """Return what is known of the round: its seats in play, their wagers and cards, and the dealer's hand."""
+    round_ = c.state.round
+    dealer = round_.hands.get(0)
+    return DealtRound(
+        seats=tuple(_seat(c, seat) for seat in round_.seats if seat not in round_.dead),
+        dealer=() if dealer is None else dealer.cards,
+        replacement=round_.replacement_card,
+    )
+
+
+def _seat(c: Context, number: int) -> Seat:
+    round_ = c.state.round
+    hand = round_.hands.get(number)
+    gave_up = number in round_.surrendered or round_.decided.get(number) in _GAVE_UP
+    fate: Fate = "gave_up" if gave_up else "plays"
+    return Seat(
+        number=number,
+        wagers={wager.name: _cents(c, wager, number) for wager in c.edition.wagers if _has(c, wager, number)},
+        cards=() if hand is None else hand.cards,
+        setting=None if hand is None else hand.setting,
+        fate=fate,
+        player=round_.players.get(number),
+    )
+
+
+def _has(c: Context, wager: Wager, seat: int) -> bool:
+    """Whether a seat has a wager: a required one, the one it decided on, one with a sensor, or one that was entered."""
+    round_, rules = c.state.round, c.edition.progressive
+    if wager.decision:
+        return round_.decided.get(seat) == wager.name
+    if rules is not None and wager.name == rules.wager:
+        return c.has_progressive and seat in c.state.progressive.accepted
+    return wager.required or seat in round_.side_wagers.get(wager.name, ())
+
+
+def _cents(c: Context, wager: Wager, seat: int) -> int | None:
+    return c.state.round.amounts.get(wager.name, {}).get(seat)
+
+
+# --- proposals --------------------------------------------------------------------------------------------------------
+
+
+def main_proposals(c: Context, seat: int) -> tuple[Proposal, ...]:
+    """Return what is decided about a seat's main wagers; nothing unless all of them are decided."""
+    main = {wager.name for wager in c.edition.wagers if wager.required or wager.decision}
+    return _proposals(c, seat, main)
+
+
+def side_proposals(c: Context, seat: int) -> tuple[Proposal, ...]:
+    """Return what is decided about a seat's side wagers that the dealer entered; nothing unless all are decided."""
+    return _proposals(c, seat, {name for name, seats in c.state.round.side_wagers.items() if seat in seats})
+
+
+def _proposals(c: Context, seat: int, wagers: set[str]) -> tuple[Proposal, ...]:
+    round_ = c.state.round
+    if not round_.hands or seat in round_.dealer_settles:
+        return ()
+    played = dealt_round(c)
+    at = next(each for each in played.seats if each.number == seat)
+    due = wagers & at.wagers.keys()
+    verdicts = settle_seat(c.terms, played, at)
+    if not due or not due <= {verdict.wager for verdict in verdicts}:
+        return ()
+    results = payments(c.terms, played, verdicts)
+    return tuple(
+        _proposal(verdict, result) for verdict, result in zip(verdicts, results, strict=True) if verdict.wager in due
+    )
+
+
+def _proposal(verdict: WagerVerdict, result: WagerResult | None) -> Proposal:
+    return Proposal(
+        wager=verdict.wager,
+        outcome=verdict.outcome,
+        hand=verdict.hand,
+        clauses=verdict.clauses,
+        line=verdict.line or "",
+        odds=verdict.odds,
+        fixed_cents=verdict.fixed_cents,
+        paid_cents=None if result is None else result.paid_cents,
+    )
+
+
+def record_settled(c: Context, seat: int, proposals: tuple[Proposal, ...]) -> None:
+    """Record the result of each wager with the cards that decided it."""
+    hands = c.state.round.hands
+    cards = tuple(format_cards(hands[place].cards) if place in hands else "" for place in (seat, 0))
+    for proposal in proposals:
+        c.out.append(WagerSettled(c.state.round.number, seat, proposal, (cards[0], cards[1])))

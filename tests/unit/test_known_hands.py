@@ -1,0 +1,356 @@
+"""Known cards in live play: what may be entered when, what is refused, and what the table proposes by it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from table_controller.rulebook.cards import format_cards
+from table_controller.table import events as ev
+from table_controller.table import state_machines as mc
+from table_controller.table.decisions import Proposal, WagerSettled
+from tests.support.core.ideal_table import (
+    DEALER,
+    FLOOR,
+    IdealTable,
+    decisions_of,
+    findings,
+    refusal_text,
+)
+from tests.support.core.two_games import ALL_WAGERS, ASIA, PAI_GOW
+
+if TYPE_CHECKING:
+    from table_controller.table.decisions import Decision
+
+SAIGON: Final = "saigon_5_card"
+UNDER: Final = "over_under"
+WILD: Final = "dj_wild"
+# A hand of each game for seat 6, and one for the dealer, which share no card.
+HAND: Final = {
+    ASIA: "8s 8h 8d 8c As Ad Jh", PAI_GOW: "As Ah 2d 9h 5s 2c 5d", SAIGON: "Kc 7h 3s 9s 7d", WILD: "9s 9h 9d 7s 4s",
+    UNDER: "Ts 7h 3d",
+}  # fmt: skip
+DEALERS: Final = {
+    ASIA: "Ks Qh Td 7c 4s 3d 2c", PAI_GOW: "Ks Kh 9d 7c 4s Qd Jc", SAIGON: "Ks Qh 6d 4c 2s", WILD: "Ks Qh 8d 6c 3h",
+}  # fmt: skip
+# How a player set the hand above.
+SETTING: Final = {
+    ASIA: "8s 8h 8d 8c | As Ad | Jh", PAI_GOW: "As Ah 2d 9h 2c | 5s 5d", SAIGON: "Kc 7h 3s | 9s 7d",
+}  # fmt: skip
+REVEAL: Final = {ASIA: "575.11(c)", PAI_GOW: "688a.11(c)", SAIGON: "680a.11(c)", WILD: "687a.11(d)"}
+
+
+def table_at(game: str, phase: str = mc.SETTLING, **choices: Any) -> IdealTable:
+    """Return a table in a phase of its first round, with one seat."""
+    table = IdealTable(game, **choices).start("blue", "red")
+    table.seats = (6,)
+    return table.play_to(phase)
+
+
+def deal_additional(table: IdealTable) -> None:
+    """Deal the additional cards of the seat that is asked for."""
+    for event in table.answer(table.prompt("additional_cards")):
+        table.step(event)
+
+
+def enter(table: IdealTable, place: int, cards: str, who: ev.Person = DEALER) -> list[Decision]:
+    return table.step(ev.HandEntered(place, cards, who))
+
+
+def known(game: str, *, setting: bool = True, **choices: Any) -> IdealTable:
+    """Return a table whose seat 6 and dealer have known cards, set where the game sets hands."""
+    table = table_at(game, **choices)
+    enter(table, 0, DEALERS[game])
+    enter(table, 6, HAND[game])
+    if setting and game in SETTING:
+        table.step(ev.SettingEntered(6, SETTING[game], DEALER))
+    return table
+
+
+def proposals(table: IdealTable, kind: str = "settled") -> dict[str, Proposal]:
+    return {each.wager: each for each in table.prompt(kind).proposals}
+
+
+# --- when cards may be entered ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", REVEAL)
+@pytest.mark.parametrize("phase", [mc.IDLE, mc.BETTING, mc.NO_MORE_BETS, mc.DEALING, mc.PLAYING])
+def test_no_card_is_known_before_the_procedure_exposed_it(game: str, phase: str) -> None:
+    if phase == mc.NO_MORE_BETS and game in (SAIGON, WILD):
+        pytest.skip("this game finds no starting position")
+    table = table_at(game, phase)
+    not_yet = f"exposed yet ({REVEAL[game]})"
+    if not (game == PAI_GOW and phase == mc.PLAYING):  # its dealer's hand is dealt face up
+        assert refusal_text(enter(table, 0, DEALERS[game])) == f"the dealer's cards are not {not_yet}"
+    refused = refusal_text(enter(table, 6, HAND[game]))
+    there = table.round_.seats == (6,)
+    assert refused == f"the cards of seat 6 are not {not_yet}" if there else "seat 6 has no hand" in refused
+    assert not table.round_.hands
+
+
+def test_the_dealers_hand_that_is_dealt_face_up_is_known_before_the_players_set_theirs() -> None:
+    table = table_at(PAI_GOW, mc.PLAYING)
+    assert enter(table, 0, DEALERS[PAI_GOW]) == []
+    assert format_cards(table.round_.hands[0].cards) == DEALERS[PAI_GOW]
+
+
+def test_where_a_hand_gets_more_cards_it_is_entered_when_it_has_all() -> None:
+    table = table_at(UNDER)
+    assert refusal_text(enter(table, 6, HAND[UNDER])).startswith("seat 6 has not all its cards yet (686a.")
+    deal_additional(table)
+    enter(table, 6, HAND[UNDER])
+    assert format_cards(table.round_.hands[6].cards) == HAND[UNDER]
+    assert proposals(table), "the total decides"
+    assert refusal_text(enter(table, 0, "As Ks Qs")) == "Over/Under has no dealer's hand"
+
+
+def test_cards_of_a_seat_without_a_wager_and_entries_of_another_role_are_refused() -> None:
+    table = table_at(WILD)
+    assert "seat 3 has no hand in this round" in refusal_text(enter(table, 3, HAND[WILD]))
+    assert refusal_text(enter(table, 6, HAND[WILD], FLOOR)) == "only the dealer enters this"
+    assert not table.round_.hands
+
+
+@pytest.mark.parametrize("game", [ASIA, PAI_GOW])
+def test_a_surrendered_hand_is_never_entered(game: str) -> None:
+    table = known(game)
+    table.answer_prompt("settled", "surrendered")
+    assert 6 not in table.round_.hands
+    assert "was surrendered and stays face down" in refusal_text(enter(table, 6, HAND[game]))
+
+
+# --- which cards ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cards", "why"),
+    [
+        ("9s 9h 9d 7s", "4 cards; a hand has 5"),
+        ("9s 9h 9d 7s 4s 2s", "6 cards; a hand has 5"),
+        ("9s 9h 9d 7s 9s", "9s appears 2 times, the cards in use have 1"),
+        ("9s 9h 9d 7s Ks", "Ks appears 2 times"),  # the dealer has it
+        ("9s 9h 9d 7s 10s", "'10s' is not a card; a ten is written T, as Ts"),
+        ("Jk Jk 9d 7s 4s", "Jk appears 2 times, the cards in use have 1"),
+        ("", "0 cards; a hand has 5"),
+    ],
+)
+def test_a_hand_that_cannot_be_is_refused_and_nothing_is_lost(cards: str, why: str) -> None:
+    table = table_at(WILD)
+    enter(table, 0, DEALERS[WILD])
+    enter(table, 6, HAND[WILD])
+    before = table.table.snapshot()
+    assert why in refusal_text(enter(table, 6, cards))
+    assert table.table.snapshot() == before
+
+
+def test_a_game_without_a_joker_has_none() -> None:
+    table = table_at(UNDER)
+    deal_additional(table)
+    assert "this game has none" in refusal_text(enter(table, 6, "Jk 7h 3d"))
+
+
+def test_the_replacement_card_of_the_joker_is_entered_by_hand() -> None:
+    """687a.10(c), 687a.11(f)(1): it lies apart, and is no other card of the round."""
+    table = table_at(WILD)
+    refused = refusal_text(table.step(ev.ReplacementEntered("Qs", DEALER)))
+    assert refused == "no player's known hand has the joker; enter that hand first"
+    enter(table, 6, "Jk 9h 9d 7s 4s")
+    assert "9h appears 2 times" in refusal_text(table.step(ev.ReplacementEntered("9h", DEALER)))
+    assert "2 cards; a hand has 1" in refusal_text(table.step(ev.ReplacementEntered("9c 8c", DEALER)))
+    assert table.round_.replacement_card is None
+    table.step(ev.ReplacementEntered("9c", DEALER))
+    assert format_cards([table.round_.replacement_card or 0]) == "9c"
+
+
+# --- how the player set the hands -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", SETTING)
+def test_known_cards_alone_settle_no_main_wager_where_the_player_sets_the_hand(game: str) -> None:
+    table = known(game, setting=False)
+    assert table.prompt("settled").choices[0] == "settled"
+    assert not table.prompt("settled").proposals
+    table.step(ev.SettingEntered(6, SETTING[game], DEALER))
+    asked = table.prompt("settled")
+    assert asked.choices[:2] == ("confirmed", "disputed")
+    assert asked.proposals
+    assert all(proposal.clauses for proposal in asked.proposals)
+
+
+@pytest.mark.parametrize("game", SETTING)
+def test_the_house_way_is_used_for_a_player_only_where_the_player_asks(game: str) -> None:
+    table = table_at(game)
+    enter(table, 0, DEALERS[game])
+    assert "are not known; enter them first" in refusal_text(table.step(ev.HouseWayAsked(6, DEALER)))
+    enter(table, 6, HAND[game])
+    assert table.round_.hands[6].setting is None
+    table.step(ev.HouseWayAsked(6, DEALER))
+    hand = table.round_.hands[6]
+    assert hand.is_house_way
+    assert hand.setting == table.table.context.terms.set_by_house_way(hand.cards)
+    assert table.prompt("settled").proposals
+
+
+@pytest.mark.parametrize(
+    ("hands", "why"),
+    [
+        ("As Ah 2d 9h 2c | 5s", "each card is set once"),
+        ("As Ah 2d 9h 2c | 5s Kd", "each card is set once"),
+        ("As Ah 2d 9h 2c 5s 5d", "set into 2 hands"),
+        ("As Ah 2d 9h 2c | 5s | 5d", "set into 2 hands"),
+    ],
+)
+def test_a_setting_that_is_none_is_refused(hands: str, why: str) -> None:
+    table = known(PAI_GOW, setting=False)
+    before = table.table.snapshot()
+    assert why in refusal_text(table.step(ev.SettingEntered(6, hands, DEALER)))
+    assert table.table.snapshot() == before
+
+
+def test_games_without_set_hands_and_the_dealers_hand_take_no_setting() -> None:
+    wild, pai_gow = known(WILD), known(PAI_GOW)
+    assert "sets hands" in refusal_text(wild.step(ev.SettingEntered(6, "9s 9h | 9d 7s 4s", DEALER)))
+    assert "house way" in refusal_text(pai_gow.step(ev.SettingEntered(0, SETTING[PAI_GOW], DEALER)))
+    assert "sets hands" in refusal_text(wild.step(ev.HouseWayAsked(6, DEALER)))
+
+
+def test_other_cards_forget_the_setting_and_the_same_cards_keep_it() -> None:
+    table = known(PAI_GOW)
+    enter(table, 6, " ".join(reversed(HAND[PAI_GOW].split())))
+    assert table.round_.hands[6].setting is not None
+    enter(table, 6, "As Ah 2d 9h 5s 2c 5h")
+    assert table.round_.hands[6].setting is None
+
+
+# --- what is proposed, confirmed and disputed -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", DEALERS)
+def test_a_confirmed_proposal_is_journaled_with_clause_cards_and_result(game: str) -> None:
+    table = known(game)
+    shown = proposals(table)
+    settled = decisions_of(WagerSettled, table.answer_prompt("settled", "confirmed"))
+    assert {each.result.wager: each.result for each in settled} == shown
+    assert {each.cards[1] for each in settled} == {DEALERS[game]}
+    assert all(each.seat == 6 and each.round == 1 and each.result.hand for each in settled)
+    assert table.round_.settled == [6]
+
+
+def test_a_disputed_settlement_waits_for_a_floorperson() -> None:
+    table = known(WILD)
+    decided = table.answer_prompt("settled", "disputed")
+    assert findings(decided, "settlement_disputed")
+    asked = table.prompt("disputed")
+    assert (asked.role, asked.choices) == ("floorperson", ("stands", "enter_again", "dealer_settles"))
+    assert asked.proposals, "the floorperson sees hand and clause"
+    assert not table.prompts("settled")
+    assert table.round_.settled == []
+    assert "a floorperson rules first" in refusal_text(enter(table, 6, "9s 9h 9d 7s 5s"))
+    assert "the floorperson must answer" in refusal_text(table.answer_prompt("disputed", who=DEALER))
+    settled = decisions_of(WagerSettled, table.answer_prompt("disputed", "stands", who=FLOOR))
+    assert [each.seat for each in settled] == [6] * len(asked.proposals)
+    assert table.round_.settled == [6]
+
+
+def test_after_a_dispute_the_cards_are_entered_again() -> None:
+    table = known(WILD)
+    table.answer_prompt("settled", "disputed")
+    table.answer_prompt("disputed", "enter_again", who=FLOOR)
+    assert not table.round_.hands
+    assert table.prompt("settled").choices == ("settled",)
+    enter(table, 0, DEALERS[WILD])
+    enter(table, 6, "4s 5h 7d 9s Tc")
+    assert {each.outcome for each in proposals(table).values()} == {"loses"}
+
+
+def test_after_a_dispute_the_dealer_settles_without_the_cards() -> None:
+    table = known(WILD)
+    table.answer_prompt("settled", "disputed")
+    table.answer_prompt("disputed", "dealer_settles", who=FLOOR)
+    asked = table.prompt("settled")
+    assert (asked.choices, asked.proposals) == (("settled",), ())
+    assert decisions_of(WagerSettled, table.answer_prompt("settled")) == []
+    assert table.round_.settled == [6]
+
+
+def test_side_wagers_are_proposed_with_their_line_and_odds() -> None:
+    table = IdealTable(PAI_GOW, **ALL_WAGERS).start("blue", "red")
+    table.seats, table.side = (6,), {"fortune": (6,), "ace_high": (6,)}
+    table.play_to(mc.SETTLING)
+    enter(table, 0, DEALERS[PAI_GOW])
+    enter(table, 6, "As Ah Ad 9h 9s 2c 5d")
+    table.step(ev.AmountEntered("fortune", 6, 1000, DEALER))
+    table.step(ev.SettingEntered(6, "As Ah Ad 2c 5d | 9h 9s", DEALER))
+    table.answer_prompt("settled", "confirmed")
+    shown = proposals(table, "side_settled")
+    fortune = shown["fortune"]
+    assert (fortune.outcome, fortune.line, fortune.odds) == ("wins", "Full House", (5, 1))
+    assert fortune.paid_cents == 5000
+    assert shown["ace_high"].outcome == "loses"
+    decided = table.answer_prompt("side_settled", "disputed")
+    assert findings(decided, "settlement_disputed")
+    settled = decisions_of(WagerSettled, table.answer_prompt("side_disputed", "stands", who=FLOOR))
+    assert {each.result.wager for each in settled} == {"fortune", "ace_high"}
+
+
+# --- amounts ----------------------------------------------------------------------------------------------------------
+
+
+def test_amounts_are_within_the_limits_of_the_table() -> None:
+    table = IdealTable(WILD, least_wagers_cents={"ante": 500}, most_wagers_cents={"ante": 10_000}).start("blue", "red")
+    table.play_to(mc.SETTLING)
+    for cents, why in ((499, "below the table minimum of 500"), (10_001, "above the table maximum of 10000")):
+        assert why in refusal_text(table.step(ev.AmountEntered("ante", 6, cents, DEALER)))
+    assert "has no wager fortune" in refusal_text(table.step(ev.AmountEntered("fortune", 6, 500, DEALER)))
+    assert "seat 2 has no main wager" in refusal_text(table.step(ev.AmountEntered("ante", 2, 500, DEALER)))
+    assert not table.round_.amounts
+    table.step(ev.AmountEntered("ante", 6, 500, DEALER))
+    enter(table, 0, DEALERS[WILD])
+    enter(table, 6, HAND[WILD])
+    assert proposals(table)["ante"].paid_cents == 500, "with the amount the payment is known"
+    table.answer_prompt("settled", "confirmed")
+    assert refusal_text(table.step(ev.AmountEntered("ante", 6, 600, DEALER))).startswith("seat 6 is settled")
+
+
+# --- many seats at once -----------------------------------------------------------------------------------------------
+
+
+def test_many_seats_are_settled_at_once_and_known_cards_are_not_contradicted() -> None:
+    table = IdealTable(SAIGON).start("blue", "red")
+    table.play_to(mc.SETTLING)
+    enter(table, 0, DEALERS[SAIGON])
+    enter(table, 6, HAND[SAIGON])
+    table.step(ev.SettingEntered(6, SETTING[SAIGON], DEALER))
+    right = proposals(table)["ante"]
+    wrong = {"wins": "loses", "loses": "wins", "pushes": "wins"}[right.outcome]
+    refused = refusal_text(table.step(ev.SeatsSettled(DEALER, **{wrong: (6, 3, 1)})))
+    assert refused.startswith(f"seat 6: {right.hand}; the ante {right.outcome} and not {wrong} ({right.clauses[0]}")
+    assert table.round_.settled == []
+    assert "settle seats 6 first" in refusal_text(table.step(ev.SeatsSettled(DEALER, wins=(1,))))
+    assert "each seat once" in refusal_text(table.step(ev.SeatsSettled(DEALER, wins=(6,), loses=(6,))))
+    assert "each seat once" in refusal_text(table.step(ev.SeatsSettled(DEALER)))
+    assert refusal_text(table.step(ev.SeatsSettled(FLOOR, wins=(6,)))) == "only the dealer enters this"
+    others = {"wins": (6, 1), "loses": (3,)} if right.outcome == "wins" else {right.outcome: (6,), "wins": (3, 1)}
+    settled = decisions_of(WagerSettled, table.step(ev.SeatsSettled(DEALER, **others)))
+    assert [each.seat for each in settled] == [6, 3, 1]
+    assert [bool(each.result.hand) for each in settled] == [True, False, False]
+    assert table.round_.settled == [6, 3, 1]
+
+
+def test_nothing_is_settled_at_once_before_the_reveal_or_where_seats_are_dealt_one_by_one() -> None:
+    table = table_at(WILD, mc.PLAYING)
+    assert refusal_text(table.step(ev.SeatsSettled(DEALER, wins=(6,)))) == "no seat is to be settled now"
+    under = table_at(UNDER)
+    deal_additional(under)
+    refused = refusal_text(under.step(ev.SeatsSettled(DEALER, wins=(6,))))
+    assert refused.startswith("seats are settled one by one, each after its additional cards (686a.")
+
+
+def test_known_hands_survive_a_snapshot() -> None:
+    table = known(PAI_GOW)
+    before = table.table.snapshot()
+    table.table.restore(before)
+    assert table.round_.hands[6].setting is not None
+    assert table.table.snapshot() == before
