@@ -39,12 +39,10 @@ if TYPE_CHECKING:
     # Checks a credential (id, PIN, origin of the attempt); CredentialRefused if it is wrong, TryLater after wrong PINs.
     Check = Callable[[str, str, Origin], Awaitable[CredentialHolder]]
 
-# What a page may send. Enrollments, credentials and wear histories have commands, and so has the entry of cards, for
-# which no page has a card pad yet; a page reads fault reports, and a dealer who signs on takes over the table.
+# What a page may send. Enrollments, credentials and wear histories have commands; a page reads fault reports, and a
+# dealer who signs on takes over the table.
 _COMMANDS_ONLY: Final = (
     r.ChangeDealerRequest, r.FaultRequest, r.EnrollRequest, r.WearResetRequest,
-    r.EnterHandRequest, r.EnterSettingRequest, r.AskHouseWayRequest, r.EnterReplacementRequest, r.EnterAmountRequest,
-    r.SettleSeatsRequest,
 )  # fmt: skip
 PAGE_REQUESTS: Final[dict[str, type[r.HandledRequest]]] = {
     kind.name(): kind for kind in get_args(r.HandledRequest) if kind not in _COMMANDS_ONLY

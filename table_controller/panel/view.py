@@ -47,6 +47,7 @@ def table_view(table: TablePicture, role: str, left: Mapping[str, float]) -> dic
         "dice": _dice(table, left),
         "seats": [_seat(place) for place in table.places if place.place],
         "dealer_cards": table.places[0].cards,
+        "pad": _pad(table),
         "meter": meter_view(table),
         "meter_rules": _meter_rules(table),
         "by_shoe": table.rules.one_shuffle_per_shoe,
@@ -285,6 +286,23 @@ def _dice(table: TablePicture, left: Mapping[str, float]) -> dict[str, Any] | No
 
 
 # --- seats and money --------------------------------------------------------------------------------------------------
+
+
+def _pad(table: TablePicture) -> dict[str, Any]:
+    """Return what the card pad needs: the places whose cards may be entered or are known, and what a hand is here."""
+    rules = table.rules
+    places = [
+        {"place": each.place, "name": f"Seat {each.place}" if each.place else "Dealer", "cards": each.hand.split(),
+         "setting": each.setting, "may": each.may_enter}
+        for each in table.places if each.may_enter or each.hand
+    ]  # fmt: skip
+    return {
+        "places": places,
+        "hand": rules.hand_cards,
+        "split": list(rules.split),
+        "joker": rules.joker,
+        "wagers": rules.wagers,
+    }
 
 
 def _seat(place: PlacePicture) -> dict[str, Any]:

@@ -9,7 +9,8 @@ import msgspec
 from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.controller.kinds.controller_kind import COMMON_PERMITS
 from table_controller.picture import types as p
-from table_controller.table import return_to_service, shuffling
+from table_controller.rulebook.cards import format_cards
+from table_controller.table import known_hands, return_to_service, shuffling
 from table_controller.table import state_machines as mc
 from table_controller.table.betting import seat_of
 from table_controller.table.dealing import places_dealt
@@ -107,6 +108,10 @@ def _rules(table: Table) -> p.RulesPicture:
         first_deal=c.edition.hand.first_deal,
         dice_hours=None if c.edition.dice is None else c.edition.dice.max_hours,
         hands={} if meter is None else {award.hand: award.label for award in meter.awards},
+        hand_cards=c.edition.hand.cards,
+        split=tuple(c.edition.hand.split),
+        joker=c.edition.cards.jokers > 0,
+        wagers={wager.name: wager.title for wager in c.edition.wagers if wager.name in c.submission.paytables},
     )
 
 
@@ -146,12 +151,16 @@ def _test(table: Table, name: str) -> p.TestPicture | None:
 
 
 def _place(table: Table, place: int) -> p.PlacePicture:
-    if place == 0:
-        return p.PlacePicture(0, _cards(table, 0))
     round_ = table.state.round
+    hand, may_enter = round_.hands.get(place), known_hands.entry_objection(table.context, place) is None
+    known = "" if hand is None else format_cards(hand.cards)
+    if place == 0:
+        return p.PlacePicture(0, _cards(table, 0), hand=known, may_enter=may_enter)
+    setting = () if hand is None or hand.setting is None else hand.setting
     return p.PlacePicture(
-        place, _cards(table, place), _wager(round_, place), _bet(table, place), round_.decided.get(place, "")
-    )
+        place, _cards(table, place), _wager(round_, place), _bet(table, place), round_.decided.get(place, ""),
+        known, " | ".join(format_cards(cards) for cards in setting), may_enter,
+    )  # fmt: skip
 
 
 def _wager(round_: Round, seat: int) -> str:

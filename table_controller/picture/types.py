@@ -42,6 +42,10 @@ class RulesPicture(msgspec.Struct, frozen=True):
     first_deal: int  # cards that each place gets in the deal
     dice_hours: int | None  # the longest use of dice; None: the game has none
     hands: dict[str, str]  # the hands of the progressive paytable, as it prints them
+    hand_cards: int = 0  # cards of a whole hand
+    split: tuple[int, ...] = ()  # the sizes of the hands that a player sets, the highest first
+    joker: bool = False
+    wagers: dict[str, str] = {}  # the wagers that are offered, with their names for people
 
 
 class DeckPicture(Deck):
@@ -83,6 +87,9 @@ class PlacePicture(msgspec.Struct, frozen=True):
     wager: str = "none"  # none, wager, settled, dead
     bet: str = "none"  # the progressive bet: none, open, sensed, accepted, lit, undecided
     decided: str = ""  # what the player chose in this round
+    hand: str = ""  # its known cards
+    setting: str = ""  # how its player set them: the hands with bars between them, the highest first
+    may_enter: bool = False  # its cards may be entered now
 
 
 class WorkPicture(msgspec.Struct, frozen=True):

@@ -55,7 +55,7 @@ def _is_exposed(c: Context, place: int) -> bool:
     return state == mc.SETTLING or (state == mc.PLAYING and face_up) or c.settles_void
 
 
-def _entry_objection(c: Context, place: int) -> str | None:
+def entry_objection(c: Context, place: int) -> str | None:
     """Return why what is known of a place may not be entered or changed."""
     objection = exposure_objection(c, place)
     if objection is not None:
@@ -75,7 +75,7 @@ def _entry_objection(c: Context, place: int) -> str | None:
 
 def _try_entry(c: Context, place: int, enter: Callable[[], None]) -> None:
     """Make an entry; undo and refuse it if the round that is then known is impossible."""
-    objection = _entry_objection(c, place)
+    objection = entry_objection(c, place)
     if objection is not None:
         c.refuse(objection)
         return

@@ -2,6 +2,7 @@
 
 import { $, busy, clause, closer, dialog, duration, follow, h, once, read, submit, session, show, signOff, start, steady, themeButton, toast, refusalText, badgeOf, machineName, roleName } from "./common.js";
 import { ask, clausesOf, forget, give, typeDigit } from "./ask.js";
+import { openPad, openSettle, redrawPad } from "./cardpad.js";
 import { felt, words } from "./felt.js";
 
 let view = null;
@@ -51,7 +52,15 @@ function nextCard() {
   const waiting = prompts().filter((other) => other !== prompt || next.how === "hands");
   const others = h("div", { class: "others" }, waiting.slice(0, 2).map((other) =>
     h("button", { type: "button", "data-turn": other.id, onclick: () => { chosen = other.id; draw(); } }, `${roleName(other.role)}: ${other.text}`)));
-  return [head, ...body, waiting.length ? others : null];
+  return [head, ...body, waiting.length ? others : null, padRow(prompt)];
+}
+
+// While cards are face up, the dealer may enter them, or settle several seats at once.
+function padRow(prompt) {
+  if (!view.pad.places.some((one) => one.may)) return null;
+  const many = prompt && prompt.kind === "settled" && view.seats.filter((one) => one.wager === "wager").length > 1;
+  return h("div", { class: "others" }, h("button", { type: "button", id: "openpad", onclick: () => openPad(() => view) }, "Enter cards"),
+    many ? h("button", { type: "button", id: "opensettle", onclick: () => openSettle(() => view) }, "Settle several seats") : null);
 }
 
 function reason(one) {
@@ -155,5 +164,5 @@ document.addEventListener("keydown", (event) => {
 
 start("Dealer", () => {
   $("page").classList.remove("hidden");
-  follow("/api/stream", { state: (now) => { if (!view || now.seq !== view.seq) message = ""; view = now; draw(); } });
+  follow("/api/stream", { state: (now) => { if (!view || now.seq !== view.seq) message = ""; view = now; draw(); redrawPad(); } });
 });
