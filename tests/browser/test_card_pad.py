@@ -55,8 +55,8 @@ async def test_cards_and_the_players_setting_are_touched_and_the_proposal_is_con
         await page.wait_for_selector("#padset:has-text('As Ah 2d 9h 2c | 5s 5d')")
         await page.click("dialog > button")
         assert format_cards(stage.state.round.hands[seat].cards) == "As Ah 2d 9h 2c 5s 5d"
-        await page.wait_for_selector("[data-proposal]:has-text('loses')")
+        await page.wait_for_selector("[data-proposal]:has-text('wins')")
         await page.click('[data-choice="confirmed"]')
         await stage.until(lambda: seat in stage.state.round.settled or stage.state.round.number > 1, "the settlement")
         settled = [d for _, decided in stage.house.step_log for d in decided if isinstance(d, WagerSettled)]
-        assert [(d.seat, d.result.outcome, d.cards[1]) for d in settled] == [(seat, "loses", DEALERS)]
+        assert [(d.seat, d.result.outcome, d.cards[1]) for d in settled] == [(seat, "wins", DEALERS)]
