@@ -20,7 +20,7 @@ from table_controller.table.decisions import (
     StateChanged,
     WagersReturned,
 )
-from table_controller.table.hits import NO_WIN
+from table_controller.table.hits import DISPUTED, NO_WIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -79,7 +79,7 @@ class JournalMoneyOracle:
     def _apply_answer(self, prompt: Prompt, answer: ev.Answer) -> None:
         seat = prompt.seat or 0
         match prompt.kind:
-            case "progressive" if answer.choice != NO_WIN:
+            case "progressive" if answer.choice not in (NO_WIN, DISPUTED):
                 self.claims += 1
                 self.ledger.claim(self.claims, seat, answer.choice)
                 self._hits[self.claims] = (seat, answer.choice)

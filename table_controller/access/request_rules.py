@@ -132,8 +132,8 @@ _RULES: Final = (
         "pitbox submit enter_hand place=3 'cards=As Ah Kd 7c 4s' --as D4", ev.HandEntered,
     ),
     _signed(
-        r.EnterSettingRequest(seat=3, hands="As Ah Kd 7c 4s | Qs Jh"),
-        "pitbox submit enter_setting seat=3 'hands=As Ah Kd 7c 4s | Qs Jh' --as D4", ev.SettingEntered,
+        r.EnterSettingRequest(place=3, hands="As Ah Kd 7c 4s | Qs Jh"),
+        "pitbox submit enter_setting place=3 'hands=As Ah Kd 7c 4s | Qs Jh' --as D4", ev.SettingEntered,
     ),
     _signed(r.AskHouseWayRequest(seat=3), "pitbox submit ask_house_way seat=3 --as D4", ev.HouseWayAsked),
     _signed(

@@ -211,9 +211,9 @@ class EnterHandRequest(Request, frozen=True, tag="enter_hand"):
 
 
 class EnterSettingRequest(Request, frozen=True, tag="enter_setting"):
-    """Enter how a player set the hands: all cards, the highest hand first, with bars between the hands."""
+    """Enter how the hands of a place are set: all cards, highest hand first, bars between; 0 is the dealer's."""
 
-    seat: Seat
+    place: Annotated[int, Meta(ge=0, le=6)]
     hands: ShortText
 
 

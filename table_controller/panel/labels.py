@@ -42,6 +42,8 @@ QUESTIONS: Final[dict[str, str]] = {
     "face_check": "Look at every face of deck {deck}",
     "finding": "The stub count is wrong twice: what did you find?",
     "first_arrival": "Which player came first?",
+    "claim_disputed": "{Place}: the dealer disputes the progressive hand. What holds?",
+    "dealer_set": "Compare how the dealer's hand is set",
     "disputed": "{Place}: the dealer disputes this settlement. What holds?",
     "folded": "Take the cards and wagers of folded hands",
     "hand_complete": "{Place}: was the hand complete when the round became void?",

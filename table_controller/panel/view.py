@@ -118,6 +118,7 @@ def _prompt(table: TablePicture, prompt: Prompt, role: str) -> dict[str, Any]:
         "one_seat": prompt.kind in ("first_arrival", "cover_seat"),
         "clauses": [clause for clause in prompt.clauses if clause != table.rules.chapter],
         "evidence": [labels.evidence(what) for what in prompt.evidence],
+        "shows": prompt.shows,
         "proposals": [_proposal(each) for each in prompt.proposals],
         "seat": prompt.seat,
         "slot": prompt.slot,

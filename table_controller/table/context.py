@@ -118,21 +118,23 @@ class Context(TableView):
         most: int = 9999,
         evidence: tuple[str, ...] = (),
         proposals: tuple[Proposal, ...] = (),
+        shows: str = "",
     ) -> None:
         """Ask a person. A prompt that is open already stays open while each pass asks for it again."""
         choices = choices or ("done",)
         for old in self.state.prompts.values():
             if old.kind == kind and old.hold == hold and old.deck == deck and old.seat == seat and old.slot == slot:
                 same = old.choices == choices and old.number == number and old.most == most
-                if same and old.proposals == proposals:
+                if same and (old.proposals, old.shows) == (proposals, shows):
                     self.needed_prompts.add(old.id)
                     return
                 self.close_prompt(old)  # the same question now has other answers
                 break
         id_ = self.fresh_id()
         prompt = Prompt(
-            id_, kind, role, choices, clauses, slot, deck, seat, number, seats, hold, least, most, evidence, proposals
-        )
+            id_, kind, role, choices, clauses, slot, deck, seat, number, seats, hold, least, most, evidence, proposals,
+            shows,
+        )  # fmt: skip
         self.state.prompts[id_] = prompt
         self.needed_prompts.add(id_)
         self.out.append(prompt)

@@ -83,6 +83,7 @@ class Prompt(BaseDecision, frozen=True):
     most: int = 9999  # and the largest
     evidence: tuple[str, ...] = ()  # what the person confirms by the answer, in the rulebook's words
     proposals: tuple[Proposal, ...] = ()  # what the person confirms or disputes
+    shows: str = ""  # what the person compares with the table
 
 
 class PromptClosed(BaseDecision, frozen=True):

@@ -202,9 +202,12 @@ class HandEntered(BaseEvent, frozen=True):
 
 
 class SettingEntered(BaseEvent, frozen=True):
-    """The dealer enters how a player set the hands: their cards, highest hand first, with bars between the hands."""
+    """The dealer enters how the hands of a place are set: their cards, highest hand first, with bars between the hands.
 
-    seat: int
+    Place 0 is the dealer's, whose hand is set in the house way.
+    """
+
+    place: int
     hands: str
     who: Person
 

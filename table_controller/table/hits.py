@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 from table_controller.ledger import hits as ledger
 from table_controller.ledger import meter
 from table_controller.ledger.money import MOST_SLIPS
-from table_controller.table import progressive_bets
+from table_controller.rulebook.cards import format_cards
+from table_controller.table import progressive_bets, settling
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import HitClaimed, RequestRefused
 from table_controller.table.playing import settle_order
@@ -20,12 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from table_controller.ledger.hits import Hit
+    from table_controller.ledger.meter import MeterRules
     from table_controller.table import events as ev
     from table_controller.table.context import Context
     from table_controller.table.decisions import Prompt
 
 NO_WIN: Final = "no_win"
 NO_ENVY: Final = "none"
+DISPUTED: Final = "disputed"
 
 
 def advance(c: Context) -> None:
@@ -73,9 +76,24 @@ def _ask_claims(c: Context) -> None:
     for seat in settle_order(c):
         bet = money.bets.get(seat)
         if bet is not None and bet.state == "open" and (progressive_bets.is_claim_next(c, seat) or money.settles):
-            hands = (award.hand for award in rules.awards)
-            c.ask("progressive", "dealer", NO_WIN, *hands, seat=seat, clauses=c.clauses("claim"))
+            _ask_claim(c, rules, seat)
             return
+
+
+def _ask_claim(c: Context, rules: MeterRules, seat: int) -> None:
+    """Ask what a bet won. Known cards decide it: the dealer confirms that, or disputes it."""
+    known = settling.claimed_hand(c, seat)
+    if known is None:
+        hands = (award.hand for award in rules.awards)
+        c.ask("progressive", "dealer", NO_WIN, *hands, seat=seat, clauses=c.clauses("claim"))
+        return
+    hand, proposals = known
+    if seat in c.state.round.disputed:
+        c.ask("claim_disputed", "floorperson", "stands", "dealer_settles", seat=seat, clauses=c.clauses("claim"),
+              proposals=proposals)  # fmt: skip
+        return
+    choices = (hand or NO_WIN, *(() if seat in c.state.round.claims_stand else (DISPUTED,)))
+    c.ask("progressive", "dealer", *choices, seat=seat, clauses=c.clauses("claim"), proposals=proposals)
 
 
 def _ask_next(c: Context, hit: Hit) -> None:
@@ -88,12 +106,19 @@ def _ask_next(c: Context, hit: Hit) -> None:
             c.ask("hit_light", "dealer", "lit", "dark", seat=hit.seat, clauses=c.clauses("hit_light"))
         case mc.HIT_LIGHT_SEEN if c.state.money.is_final(hit):
             payments = ("hand_pay",) if hit.on_meter else ("table", "hand_pay")
-            c.ask("hit_validate", "floorperson", *payments, "refuse", seat=hit.seat, clauses=c.clauses("pay"))
+            c.ask("hit_validate", "floorperson", *payments, "refuse", seat=hit.seat, clauses=c.clauses("pay"),
+                  shows=_known_cards(c, hit.seat))  # fmt: skip
         case mc.HIT_VALIDATED if not c.reasons_against("pay", seat=hit.seat):
             c.ask("hit_pay", "dealer", "paid", seat=hit.seat, clauses=c.clauses("award"))
         case mc.HIT_HAND_PAY if c.state.money.is_final(hit):
             c.ask("hand_pay", "floorperson", "documented", seat=hit.seat, number=True, least=1, most=MOST_SLIPS,
                   clauses=c.clauses("hand_pay"))  # fmt: skip
+
+
+def _known_cards(c: Context, seat: int) -> str:
+    """Return the known cards of a seat, for the person who validates its hit."""
+    hand = c.state.round.hands.get(seat)
+    return "" if hand is None else format_cards(hand.cards)
 
 
 def _ask_envy(c: Context) -> None:
@@ -126,6 +151,13 @@ def _claimed(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     rules, money = c.meter, c.state.money
     assert rules is not None
     assert prompt.seat is not None
+    if answer.choice == DISPUTED:
+        c.state.round.disputed.append(prompt.seat)
+        c.record_finding(
+            "settlement_disputed", f"round {c.state.round.number}, seat {prompt.seat}: {answer.who.credential}"
+        )
+        return
+    settling.record_settled(c, prompt.seat, prompt.proposals)
     if answer.choice == NO_WIN:
         progressive_bets.settle_bet(c, prompt.seat, "lost", c.clauses("claim"))
         return
@@ -135,6 +167,17 @@ def _claimed(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     hit.dealers = [answer.who.identity]
     money.hits[hit.id] = hit
     c.out.append(HitClaimed(entry, hit.id, number, hit.seat, hit.hand, hit.fixed, hit.share, money.is_final(hit)))
+
+
+def _claim_ruled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """A floorperson rules about a disputed claim: the known cards decide it, or the dealer names the hand."""
+    assert prompt.seat is not None
+    round_ = c.state.round
+    round_.disputed.remove(prompt.seat)
+    (round_.claims_stand if answer.choice == "stands" else round_.dealer_settles).append(prompt.seat)
+    c.record_finding(
+        "dispute_ruled", f"round {round_.number}, seat {prompt.seat}: {answer.choice}, {answer.who.credential}"
+    )
 
 
 def _refused(c: Context, hit: Hit, prompt: Prompt, answer: ev.Answer) -> None:
@@ -267,6 +310,7 @@ def _envy_paid(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 
 ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "progressive": _claimed,
+    "claim_disputed": _claim_ruled,
     "hit_hand": _confirmed,
     "hit_light": _light,
     "hit_dark": _looked_up,

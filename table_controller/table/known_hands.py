@@ -21,8 +21,10 @@ from table_controller.table.state import Hand
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from table_controller.rulebook.house_ways.choose import SetByRule
     from table_controller.table import events as ev
     from table_controller.table.context import Context
+    from table_controller.table.decisions import Prompt
 
 _DEALER = 0  # the dealer's place
 
@@ -103,18 +105,22 @@ def on_hand_entered(c: Context, event: ev.HandEntered) -> None:
 
 
 def on_setting_entered(c: Context, event: ev.SettingEntered) -> None:
-    """Record how a player set the hands; the cards of the seat are known by it too."""
+    """Record how the hands of a place are set; its cards are known by it too. The dealer's are set in the house way."""
 
     def enter() -> None:
         hands = tuple(notation.parse_cards(part) for part in event.hands.split("|"))
         cards = tuple(card for hand in hands for card in hand)
-        known = c.state.round.hands.get(event.seat)
+        known = c.state.round.hands.get(event.place)
         if known is not None and sorted(known.cards) != sorted(cards):
-            shown = notation.format_cards(known.cards)
-            raise BadHand(f"seat {event.seat} has {shown}; each card is set once")
-        c.state.round.hands[event.seat] = Hand(cards, event.who.credential, hands)
+            raise BadHand(f"its cards are {notation.format_cards(known.cards)}; each card is set once")
+        c.state.round.hands[event.place] = Hand(cards, event.who.credential, hands)
+        check(c.terms, settling.dealt_round(c), partial=True)  # before the house way is asked about these hands
+        again = c.terms.misset(hands) if event.place == _DEALER else None
+        if again is not None:
+            right = " | ".join(notation.format_cards(hand) for hand in again.hands)
+            raise BadHand(f"set the dealer's hand again: {right}; {again.reason}{c.citation('house_way')}")
 
-    _try_setting(c, event.seat, enter)
+    _try_setting(c, event.place, enter)
 
 
 def on_house_way_asked(c: Context, event: ev.HouseWayAsked) -> None:
@@ -130,16 +136,32 @@ def on_house_way_asked(c: Context, event: ev.HouseWayAsked) -> None:
     _try_setting(c, event.seat, enter)
 
 
-def _try_setting(c: Context, seat: int, enter: Callable[[], None]) -> None:
-    """Make an entry about how a player set the hands, where the game has that and it is this hand's turn."""
-    if not c.edition.hand.split or seat == _DEALER:
-        c.refuse(f"no player of {c.edition.title} sets hands" if seat else "the dealer's hand is set in the house way")
+def _try_setting(c: Context, place: int, enter: Callable[[], None]) -> None:
+    """Make an entry about how hands are set, where the game has that and it is this hand's turn."""
+    if not c.edition.hand.split:
+        c.refuse(f"nobody sets hands in {c.edition.title}")
         return
-    early = boxes.setting_objection(c, seat)
+    early = boxes.setting_objection(c, place)
     if early is not None:
         c.refuse(early)
         return
-    _try_entry(c, seat, enter)
+    _try_entry(c, place, enter)
+
+
+def dealer_hand_to_compare(c: Context) -> SetByRule | None:
+    """Return how the house way sets the dealer's known cards, while nobody compared that and nothing is settled."""
+    round_ = c.state.round
+    hand = round_.hands.get(_DEALER)
+    if hand is None or hand.setting is not None or not c.edition.hand.split or round_.settled:
+        return None
+    return c.terms.house_way(hand.cards)
+
+
+def on_dealer_hand_compared(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
+    """The dealer's hand lies as the house way sets it."""
+    hand = c.state.round.hands[_DEALER]
+    setting = c.terms.set_by_house_way(hand.cards)
+    c.state.round.hands[_DEALER] = Hand(hand.cards, answer.who.credential, setting, is_house_way=True)
 
 
 def on_replacement_entered(c: Context, event: ev.ReplacementEntered) -> None:

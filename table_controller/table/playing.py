@@ -8,7 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import cards as book
-from table_controller.table import boxes, dealing, decks, progressive_bets, settling, side_wagers, starting_position
+from table_controller.rulebook.cards import format_cards
+from table_controller.table import (
+    boxes,
+    dealing,
+    decks,
+    known_hands,
+    progressive_bets,
+    settling,
+    side_wagers,
+    starting_position,
+)
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Outcome, Proposal
 from table_controller.table.irregularities import close_bets, open_hold
@@ -95,7 +105,11 @@ def _settle(c: Context) -> None:
         if seat not in round_.surrendered:
             side_wagers.rack_hand(c, seat)
     waiting = [seat for seat in settle_order(c) if seat not in round_.settled and seat not in round_.surrendered]
-    if waiting:
+    house_way = known_hands.dealer_hand_to_compare(c)
+    if house_way is not None:
+        shown = " | ".join(format_cards(hand) for hand in house_way.hands)
+        c.ask("dealer_set", "dealer", clauses=c.clauses("house_way"), shows=f"{shown}: {house_way.reason}")
+    elif waiting:
         _settle_next(c, waiting[0])
     elif all(side_wagers.ask_side_settlement(c, seat) for seat in counting) and side_wagers.ask_envy(c):
         if counting:
@@ -340,6 +354,7 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "folded": _folded,
     "reveal": _revealed,
     "additional_cards": _additional,
+    "dealer_set": known_hands.on_dealer_hand_compared,
     "settled": _settled,
     "disputed": _dispute_ruled,
     "surrender_collected": _surrender_collected,

@@ -31,6 +31,7 @@ def dealt_round(c: Context) -> DealtRound:
     return DealtRound(
         seats=tuple(_seat(c, seat) for seat in round_.seats if seat not in round_.dead),
         dealer=() if dealer is None else dealer.cards,
+        dealer_setting=None if dealer is None else dealer.setting,
         replacement=round_.replacement_card,
     )
 
@@ -39,6 +40,7 @@ def _seat(c: Context, number: int) -> Seat:
     round_ = c.state.round
     hand = round_.hands.get(number)
     gave_up = number in round_.surrendered or round_.decided.get(number) in _GAVE_UP
+    gave_up = gave_up and not c.state.money.settles  # a void round settles optional wagers on the cards alone
     fate: Fate = "gave_up" if gave_up else "plays"
     return Seat(
         number=number,
@@ -76,6 +78,21 @@ def main_proposals(c: Context, seat: int) -> tuple[Proposal, ...]:
 def side_proposals(c: Context, seat: int) -> tuple[Proposal, ...]:
     """Return what is decided about a seat's side wagers that the dealer entered; nothing unless all are decided."""
     return _proposals(c, seat, {name for name, seats in c.state.round.side_wagers.items() if seat in seats})
+
+
+def claimed_hand(c: Context, seat: int) -> tuple[str, tuple[Proposal, ...]] | None:
+    """Return the paytable's hand that a seat's known cards are for its progressive bet, and the proposal; "": none.
+
+    None: its cards do not decide that.
+    """
+    rules, hand = c.meter, c.state.round.hands.get(seat)
+    if rules is None or c.edition.progressive is None or hand is None:
+        return None
+    proposals = _proposals(c, seat, {c.edition.progressive.wager})
+    if not proposals:
+        return None
+    line = proposals[0].line if proposals[0].outcome == "wins" else ""
+    return next((award.hand for award in rules.awards if award.label == line), ""), proposals
 
 
 def _proposals(c: Context, seat: int, wagers: set[str]) -> tuple[Proposal, ...]:

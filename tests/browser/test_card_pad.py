@@ -54,6 +54,8 @@ async def test_cards_and_the_players_setting_are_touched_and_the_proposal_is_con
         await page.click("#padenter")
         await page.wait_for_selector("#padset:has-text('As Ah 2d 9h 2c | 5s 5d')")
         await page.click("dialog > button")
+        await page.wait_for_selector("[data-shows]:has-text('Ks Kh 9d 7c 4s | Qd Jc')")  # the house way, and its reason
+        await page.click('[data-choice="done"]')
         assert format_cards(stage.state.round.hands[seat].cards) == "As Ah 2d 9h 2c 5s 5d"
         await page.wait_for_selector("[data-proposal]:has-text('wins')")
         await page.click('[data-choice="confirmed"]')

@@ -54,6 +54,12 @@ def deal_additional(table: IdealTable) -> None:
         table.step(event)
 
 
+def compare(table: IdealTable) -> None:
+    """Confirm that the dealer's hand is set in the house way, if that is asked."""
+    for _ in table.prompts("dealer_set"):
+        table.answer_prompt("dealer_set")
+
+
 def enter(table: IdealTable, place: int, cards: str, who: ev.Person = DEALER) -> list[Decision]:
     return table.step(ev.HandEntered(place, cards, who))
 
@@ -63,6 +69,7 @@ def known(game: str, *, setting: bool = True, **choices: Any) -> IdealTable:
     table = table_at(game, **choices)
     enter(table, 0, DEALERS[game])
     enter(table, 6, HAND[game])
+    compare(table)
     if setting and game in SETTING:
         table.step(ev.SettingEntered(6, SETTING[game], DEALER))
     return table
@@ -190,6 +197,7 @@ def test_the_house_way_is_used_for_a_player_only_where_the_player_asks(game: str
     enter(table, 0, DEALERS[game])
     assert "are not known; enter them first" in refusal_text(table.step(ev.HouseWayAsked(6, DEALER)))
     enter(table, 6, HAND[game])
+    compare(table)
     assert table.round_.hands[6].setting is None
     table.step(ev.HouseWayAsked(6, DEALER))
     hand = table.round_.hands[6]
@@ -214,11 +222,10 @@ def test_a_setting_that_is_none_is_refused(hands: str, why: str) -> None:
     assert table.table.snapshot() == before
 
 
-def test_games_without_set_hands_and_the_dealers_hand_take_no_setting() -> None:
-    wild, pai_gow = known(WILD), known(PAI_GOW)
-    assert "sets hands" in refusal_text(wild.step(ev.SettingEntered(6, "9s 9h | 9d 7s 4s", DEALER)))
-    assert "house way" in refusal_text(pai_gow.step(ev.SettingEntered(0, SETTING[PAI_GOW], DEALER)))
-    assert "sets hands" in refusal_text(wild.step(ev.HouseWayAsked(6, DEALER)))
+def test_games_without_set_hands_take_no_setting() -> None:
+    wild = known(WILD)
+    for event in (ev.SettingEntered(6, "9s 9h | 9d 7s 4s", DEALER), ev.HouseWayAsked(6, DEALER)):
+        assert refusal_text(wild.step(event)) == "nobody sets hands in DJ Wild Stud Poker"
 
 
 def test_other_cards_forget_the_setting_and_the_same_cards_keep_it() -> None:
@@ -227,6 +234,43 @@ def test_other_cards_forget_the_setting_and_the_same_cards_keep_it() -> None:
     assert table.round_.hands[6].setting is not None
     enter(table, 6, "As Ah 2d 9h 5s 2c 5h")
     assert table.round_.hands[6].setting is None
+
+
+# --- how the dealer's hand is set -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", SETTING)
+def test_the_dealers_known_hand_is_compared_with_the_house_way_before_the_first_payment(game: str) -> None:
+    table = table_at(game)
+    enter(table, 0, DEALERS[game])
+    asked, right = table.prompt("dealer_set"), table.table.context.terms.house_way(table.round_.hands[0].cards)
+    assert not table.prompts("settled"), "nothing is paid before"
+    assert asked.shows == f"{' | '.join(format_cards(hand) for hand in right.hands)}: {right.reason}"
+    assert asked.clauses == table.table.context.clauses("house_way")
+    table.answer_prompt("dealer_set")
+    assert table.round_.hands[0].setting == right.hands
+    assert table.prompts("settled")
+
+
+@pytest.mark.parametrize("game", SETTING)
+def test_a_dealers_hand_that_is_set_in_another_way_is_refused_with_the_right_one_and_its_reason(game: str) -> None:
+    table = table_at(game)
+    enter(table, 0, DEALERS[game])
+    right = table.table.context.terms.house_way(table.round_.hands[0].cards)
+    cards, sizes = sorted(table.round_.hands[0].cards), table.edition.hand.split
+    wrong, at = [], 0
+    for size in sizes:  # the low cards first
+        wrong.append(cards[at : at + size])
+        at += size
+    before = table.table.snapshot()
+    entry = " | ".join(format_cards(hand) for hand in wrong)
+    refused = refusal_text(table.step(ev.SettingEntered(0, entry, DEALER)))
+    assert right.reason in refused or "dealer: the hands are foul" in refused
+    assert table.table.snapshot() == before
+    again = " | ".join(format_cards(hand) for hand in right.hands)
+    table.step(ev.SettingEntered(0, again, DEALER))
+    assert not table.prompts("dealer_set")
+    assert table.prompts("settled")
 
 
 # --- what is proposed, confirmed and disputed -------------------------------------------------------------------------
@@ -286,6 +330,7 @@ def test_side_wagers_are_proposed_with_their_line_and_odds() -> None:
     table.play_to(mc.SETTLING)
     enter(table, 0, DEALERS[PAI_GOW])
     enter(table, 6, "As Ah Ad 9h 9s 2c 5d")
+    compare(table)
     table.step(ev.AmountEntered("fortune", 6, 1000, DEALER))
     table.step(ev.SettingEntered(6, "As Ah Ad 2c 5d | 9h 9s", DEALER))
     table.answer_prompt("settled", "confirmed")
@@ -327,6 +372,7 @@ def test_many_seats_are_settled_at_once_and_known_cards_are_not_contradicted() -
     table.play_to(mc.SETTLING)
     enter(table, 0, DEALERS[SAIGON])
     enter(table, 6, HAND[SAIGON])
+    compare(table)
     table.step(ev.SettingEntered(6, SETTING[SAIGON], DEALER))
     right = proposals(table)["ante"]
     wrong = {"wins": "loses", "loses": "wins", "pushes": "wins"}[right.outcome]
@@ -359,3 +405,52 @@ def test_known_hands_survive_a_snapshot() -> None:
     table.table.restore(before)
     assert table.round_.hands[6].setting is not None
     assert table.table.snapshot() == before
+
+
+# --- a progressive bet -----------------------------------------------------------------------------------------------
+
+
+def with_bet(cards: str) -> IdealTable:
+    """Return a table whose seat 6 has a progressive bet and known cards, its other wagers settled."""
+    table = IdealTable(PAI_GOW, **ALL_WAGERS).start("blue", "red")
+    table.seats, table.bets = (6,), {6}
+    table.play_to(mc.SETTLING)
+    enter(table, 6, cards)
+    table.answer_prompt("settled")
+    return table
+
+
+def test_known_cards_decide_what_a_progressive_bet_won() -> None:
+    table = with_bet("As Ah Ad 9h 9s 2c 5d")
+    asked = table.prompt("progressive")
+    assert asked.choices == ("full_house", "disputed")
+    assert "is not an answer" in refusal_text(table.answer_prompt("progressive", "no_win"))
+    assert "is not an answer" in refusal_text(table.answer_prompt("progressive", "royal_flush"))
+    decided = table.answer_prompt("progressive", "full_house")
+    assert [each.result.line for each in decisions_of(WagerSettled, decided)] == ["Full House"]
+    hit = table.state.money.hit_of(6)
+    assert hit is not None
+    assert hit.hand == "full_house"
+    table.answer_prompt("hit_hand")
+    table.answer_prompt("hit_light")
+    assert table.prompt("hit_validate").shows == "As Ah Ad 9h 9s 2c 5d", "the floorperson sees the cards"
+
+
+def test_cards_that_win_nothing_claim_nothing() -> None:
+    table = with_bet("As Kh Qd 9h 7s 2c 5d")
+    assert table.prompt("progressive").choices == ("no_win", "disputed")
+
+
+def test_a_disputed_claim_is_ruled_by_a_floorperson() -> None:
+    table = with_bet("As Ah Ad 9h 9s 2c 5d")
+    assert findings(table.answer_prompt("progressive", "disputed"), "settlement_disputed")
+    assert not table.prompts("progressive")
+    assert table.state.money.bets[6].state == "open"
+    assert table.prompt("claim_disputed").role == "floorperson"
+    table.answer_prompt("claim_disputed", "stands")
+    assert table.prompt("progressive").choices == ("full_house",)
+    other = with_bet("As Ah Ad 9h 9s 2c 5d")
+    other.answer_prompt("progressive", "disputed")
+    other.answer_prompt("claim_disputed", "dealer_settles")
+    assert len(other.prompt("progressive").choices) > 2
+    assert other.state.money.hit_of(6) is None

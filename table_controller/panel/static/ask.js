@@ -90,6 +90,7 @@ export function ask(prompt, redraw, hints = {}) {
   return [
     h("p", { class: "text", "data-prompt": prompt.id, "data-kind": prompt.kind }, prompt.text),
     prompt.why && !prompt.number ? h("p", { class: "note" }, `${prompt.why}.`) : null, // with a keypad, "Why is play stopped?" has it
+    prompt.shows ? h("p", { class: "note", "data-shows": prompt.id }, prompt.shows) : null,
     ...prompt.proposals.map((one) => h("p", { class: "line", "data-proposal": prompt.id }, h("span", { class: "row" }, one.text), h("span", { class: "clauses" }, one.clauses.map(clause)))),
     confirms, limits,
     hints[prompt.id] ? h("p", { class: "note" }, `Simulated hands: ${hints[prompt.id]}`) : null,

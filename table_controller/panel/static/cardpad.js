@@ -74,7 +74,7 @@ export function openPad(now) {
     }
     if (step === "setting") {
       const few = picked.length !== pad().hand - pad().split[0];
-      return h("button", { type: "button", class: "go", id: "padenter", disabled: few, onclick: () => send(submit("enter_setting", { seat: at, hands: settingText() }), () => choose(at)) }, "Enter how the player set the hand");
+      return h("button", { type: "button", class: "go", id: "padenter", disabled: few, onclick: () => send(submit("enter_setting", { place: at, hands: settingText() }), () => choose(at)) }, "Enter how the player set the hand");
     }
     return h("button", { type: "button", class: "go", id: "padenter", disabled: picked.length !== pad().hand, onclick: () => send(submit("enter_hand", { place: at, cards: picked.join(" ") }), () => {
       if (at && pad().split.length) { step = "setting"; picked = []; }

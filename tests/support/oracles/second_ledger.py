@@ -121,7 +121,7 @@ class SecondLedger:
 
     def _answered(self, prompt: Prompt, answer: ev.Answer, decisions: list[Decision]) -> None:
         kind, choice, seat = prompt.kind, answer.choice, prompt.seat
-        if kind == "progressive" and choice != "no_win":
+        if kind == "progressive" and choice not in ("no_win", "disputed"):
             award = next(each for each in self.rules.awards if each.hand == choice)
             assert seat is not None
             self.claims.append(SecondLedgerClaim(seat, award))
