@@ -67,7 +67,7 @@ def test_a_whole_table_on_one_bus(tmp_path: Path) -> None:
         assert f"# {len(ports)} machines" in output
         assert len(ports) > 6
         asked = pitbox("devices", "--config", str(config))  # all at once, each by its own serial number
-        assert asked.count(" in_service ") == len(ports)
+        assert asked.count(" in service ") == len(ports)
 
 
 def test_addresses_and_servers_that_cannot_be(tmp_path: Path) -> None:

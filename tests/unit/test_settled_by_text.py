@@ -14,7 +14,7 @@ from table_controller.rulebook.cards import JOKER, NOTATION, parse_cards
 from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat
 from table_controller.rulebook.settlement.round_settlement import settle
 from tests.support.core.settled_rounds import terms
-from tests.support.oracles.settled_by_text import CHAPTERS, Box, End, Key, Played, settle_by_text
+from tests.support.oracles.settled_by_text import CHAPTERS, End, Key, Played, PlayedBox, settle_by_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,7 +138,7 @@ def by_text(at: SettlementTerms, played: DealtRound) -> dict[Key, End]:
     """Settle a round by the text; the dealer's hands are given as the house way sets them."""
     dealer = at.set_by_house_way(played.dealer) if at.edition.hand.split else ()
     boxes = tuple(
-        Box(
+        PlayedBox(
             seat.number, written(seat.cards), {name: cents or 0 for name, cents in seat.wagers.items()},
             tuple(map(written, seat.setting or ())), seat.fate == "gave_up",
         )

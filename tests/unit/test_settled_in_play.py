@@ -14,7 +14,7 @@ from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Prompt, RequestRefused, WagerSettled
 from tests.support.core.ideal_table import DEALER, FLOOR, IdealTable, decisions_of
 from tests.support.core.two_games import ALL_WAGERS
-from tests.support.oracles.settled_by_text import CHAPTERS, Box, End, Played, settle_by_text
+from tests.support.oracles.settled_by_text import CHAPTERS, End, Played, PlayedBox, settle_by_text
 
 if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
@@ -184,7 +184,7 @@ class CardPadDealer:
         dealer = self.hands.get(0, ())
         split = self.edition.hand.split
         boxes = tuple(
-            Box(
+            PlayedBox(
                 seat, _written(self.hands[seat]),
                 {wager: cents for (at, wager), cents in self.amounts.items() if at == seat},
                 tuple(map(_written, self.settings.get(seat, ()))), self.decided.get(seat) == "fold",

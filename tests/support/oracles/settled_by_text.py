@@ -43,7 +43,7 @@ CHAPTERS = {
 }
 
 
-class Box(NamedTuple):
+class PlayedBox(NamedTuple):
     """One box of a round: its cards, how they were set, its wagers in cents, and whether the player gave up."""
 
     number: int
@@ -57,7 +57,7 @@ class Played(NamedTuple):
     """A whole round, and what the table offers: the id of each wager's paytable."""
 
     game: str
-    boxes: tuple[Box, ...]
+    boxes: tuple[PlayedBox, ...]
     tables: Mapping[str, str]
     dealer: tuple[str, ...] = ()
     dealer_hands: Hands = ()
@@ -121,7 +121,7 @@ def _rank_575(hands: Hands) -> list[tuple[int, tuple[int, ...]]]:
     return [four_575(high), two_cards(medium), (0, (14 if low == JOKER else VALUE[low[0]],))]
 
 
-def _asia(played: Played, box: Box, wager: str, cents: int) -> End:
+def _asia(played: Played, box: PlayedBox, wager: str, cents: int) -> End:
     if wager == "bonus":  # 575.11(h), lines as printed (A3)
         held = held_features(box.cards, fully_wild=False)
         ranks = sorted((card[0] for card in box.cards), key=lambda rank: VALUE.get(rank, 0), reverse=True)
@@ -157,7 +157,7 @@ def _shown(hands: Hands) -> int | None:
     return max(total if total <= 10 else total - 10 for total in _values(showdown))
 
 
-def _saigon(played: Played, box: Box, wager: str, cents: int) -> End:
+def _saigon(played: Played, box: PlayedBox, wager: str, cents: int) -> End:
     if wager == "bonus":
         return _by(_first(played, wager, held_features(box.cards, fully_wild=False)), cents)
     own, other = _shown(box.hands), _shown(played.dealer_hands)
@@ -171,7 +171,7 @@ def _saigon(played: Played, box: Box, wager: str, cents: int) -> End:
 # --- 686a -------------------------------------------------------------------------------------------------------------
 
 
-def _over_under(played: Played, box: Box, wager: str, cents: int) -> End:
+def _over_under(played: Played, box: PlayedBox, wager: str, cents: int) -> End:
     total = sum(11 if card[0] == "A" else min(VALUE[card[0]], 10) for card in box.cards)
     if wager == "bonus":  # 686a.7(k), also after a surrender (g)#2
         lines = _tables(played.game)[played.tables[wager]]["lines"]
@@ -189,7 +189,7 @@ def _class_687a(cards: Sequence[str]) -> str:
     return ORDER_687A[five_687a(cards)[0]].replace(" ", "_")
 
 
-def _dj_wild(played: Played, box: Box, wager: str, cents: int) -> End:
+def _dj_wild(played: Played, box: PlayedBox, wager: str, cents: int) -> End:
     if wager == "progressive":
         if box.gave_up and not played.folded_progressive:  # 687a.11(b)(3), W21
             return LOSES
@@ -212,7 +212,7 @@ def _dj_wild(played: Played, box: Box, wager: str, cents: int) -> End:
     return _by(_first(played, wager, held), cents) if own > dealer else LOSES
 
 
-def _line_687a(played: Played, box: Box) -> Line | None:
+def _line_687a(played: Played, box: PlayedBox) -> Line | None:
     """The progressive line of a hand: 2s are 2s (W8), and the replacement card takes the place of the joker."""
     cards = [played.replacement if card == JOKER else card for card in box.cards]
     return _first(played, "progressive", {named(card for card in cards if card)[0].replace(" ", "_")})
@@ -232,7 +232,7 @@ def _held_688a(played: Played, wager: str, cards: Sequence[str], *, envy: bool =
     return held_features(cards, fully_wild=wild)
 
 
-def _pai_gow(played: Played, box: Box, wager: str, cents: int) -> End:
+def _pai_gow(played: Played, box: PlayedBox, wager: str, cents: int) -> End:
     if wager in ("fortune", "progressive"):
         return _by(_first(played, wager, _held_688a(played, wager, box.cards)), cents)
     ace_high = _is_ace_high(played.dealer)
@@ -267,7 +267,7 @@ def _envy(played: Played) -> Iterator[tuple[Key, End]]:
                 yield (box.number, wager, of.number), End("wins", line["label"], line["envy_cents"])
 
 
-def _envied(played: Played, wager: str, of: Box) -> Line | None:
+def _envied(played: Played, wager: str, of: PlayedBox) -> Line | None:
     if played.game == "face_up_pai_gow":
         return _first(played, wager, _held_688a(played, wager, of.cards, envy=True))
     stays = played.folded_progressive and {"trips", "progressive"} & set(of.wagers)
