@@ -286,7 +286,7 @@ def folders(systemd: Systemd) -> None:
     assert "PB-855" not in checked, f"{checked}\n{systemd.inside('systemctl', 'show', unit, '-p', 'ReadWritePaths')}"
     systemd.until(
         "with the drop-in the second copy is written",
-        lambda: " hold" in systemd.python(*pitbox, "journal", "verify", COPY),
+        lambda: "intact" in systemd.python(*pitbox, "journal", "verify", COPY),
     )
     systemd.inside("systemctl", "start", "pitbox@retiring")
     systemd.until("with the drop-in the archive is written", lambda: "retiring: done" in systemd.log())
@@ -323,7 +323,7 @@ def watch(systemd: Systemd) -> None:
     systemd.until("SIGTERM: stopped", lambda: show("ActiveState") == "inactive")
     assert (show("Result"), show("ExecMainStatus")) == ("success", "0"), systemd.words()
     verified = systemd.python("-m", "table_controller.cli", "journal", "verify", "/var/lib/pitbox/journal")
-    assert " hold" in verified, verified
+    assert "intact" in verified, verified
     print(f"         the journal of three starts: {verified.splitlines()[0]}")
     folders(systemd)
     other = "pitbox@bad"
