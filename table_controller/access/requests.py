@@ -238,11 +238,12 @@ class EnterAmountRequest(Request, frozen=True, tag="enter_amount"):
 
 
 class SettleSeatsRequest(Request, frozen=True, tag="settle_seats"):
-    """Settle the main wagers of several seats at once."""
+    """Settle the main wagers of several seats at once, or one optional `wager` of them."""
 
     wins: Annotated[tuple[Seat, ...], Meta(max_length=6)] = ()
     loses: Annotated[tuple[Seat, ...], Meta(max_length=6)] = ()
     pushes: Annotated[tuple[Seat, ...], Meta(max_length=6)] = ()
+    wager: ShortText = ""
 
 
 # --- machines and people: the box does these, and its journal records them --------------------------------------------

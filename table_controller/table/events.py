@@ -236,12 +236,16 @@ class AmountEntered(BaseEvent, frozen=True):
 
 
 class SeatsSettled(BaseEvent, frozen=True):
-    """The dealer settles the main wagers of several seats at once: those that win, lose and push."""
+    """The dealer settles a wager of several seats at once: those that win, lose and push.
+
+    `wager` is an optional one; empty: the main wagers.
+    """
 
     who: Person
     wins: tuple[int, ...] = ()
     loses: tuple[int, ...] = ()
     pushes: tuple[int, ...] = ()
+    wager: str = ""
 
 
 # --- devices ---------------------------------------------------------------------------------------------------------

@@ -192,10 +192,18 @@ def _amount_objection(c: Context, event: ev.AmountEntered) -> str | None:
     round_ = c.state.round
     if not c.is_round_under_way:
         return "no round is under way"
+    wager = c.edition.wager(event.wager)
+    objection = wager_objection(c.submission, event.wager, event.cents)
+    if objection is not None or wager is None:
+        return objection
+    if wager.option and round_.state in (mc.BETTING, mc.NO_MORE_BETS):
+        return None if event.seat <= c.submission.seats else f"there is no seat {event.seat}{c.citation('seats')}"
     if event.seat not in round_.seats:
         return f"seat {event.seat} has no main wager{c.citation('seats')}"
+    if wager.option and not settling.has_wager(c, event.seat, event.wager):
+        return f"seat {event.seat} has no {wager.title}, and no wager is placed any more ({c.edition.close_clause})"
     if event.seat in round_.settled:
         return f"seat {event.seat} is settled; report an error to the floorperson{c.citation('settle')}"
     if event.seat in round_.disputed:
         return f"the settlement of seat {event.seat} is disputed; a floorperson rules first"
-    return wager_objection(c.submission, event.wager, event.cents)
+    return None

@@ -20,7 +20,7 @@ from table_controller.table import (
     starting_position,
 )
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import Outcome, Proposal
+from table_controller.table.decisions import DenialReason, Outcome, Proposal
 from table_controller.table.irregularities import close_bets, open_hold
 from table_controller.table.state import Round
 
@@ -277,50 +277,84 @@ def _dispute_ruled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 
 
 def on_seats_settled(c: Context, event: ev.SeatsSettled) -> None:
-    """Settle several seats at once as the dealer states, in the order of the text; known cards may not contradict."""
+    """Settle a wager of several seats as the dealer states; what known cards contradict is refused with its clauses."""
     stated: dict[int, Outcome] = {
         **dict.fromkeys(event.wins, "wins"), **dict.fromkeys(event.loses, "loses"),
         **dict.fromkeys(event.pushes, "pushes"),
     }  # fmt: skip
+    wager = event.wager or next(each.name for each in c.edition.wagers if each.required)
     objection = _batch_objection(c, event, stated)
+    contradicted = None if objection is not None else _contradicted(c, wager, stated)
     if objection is not None:
         c.refuse(objection)
-        return
-    wager = _deciding_wager(c)
-    for seat in [each for each in settle_order(c) if each in stated]:
-        result = Proposal(wager, stated[seat], "", c.clauses("settle"))
-        _settle_seat(c, seat, settling.main_proposals(c, seat) or (result,))
+    elif contradicted is not None:
+        _refuse_contradiction(c, *contradicted)
+    elif event.wager:
+        _settle_stated(c, event.wager, stated)
+    else:
+        for seat in [each for each in settle_order(c) if each in stated]:
+            result = Proposal(wager, stated[seat], "", c.clauses("settle"))
+            _settle_seat(c, seat, settling.main_proposals(c, seat) or (result,))
 
 
-def _deciding_wager(c: Context) -> str:
-    """Return the main wager whose result the dealer states for a seat."""
-    return next(wager.name for wager in c.edition.wagers if wager.required)
+def _settle_stated(c: Context, wager: str, stated: Mapping[int, Outcome]) -> None:
+    """Record an optional wager of several seats as settled, by what the cards decide or else as stated."""
+    for seat, outcome in stated.items():
+        result = settling.decided(c, seat, wager) or Proposal(wager, outcome, "", c.clauses("side"))
+        settling.record_settled(c, seat, (result,))
+        c.state.round.stated[wager] = [*c.state.round.stated.get(wager, ()), seat]
 
 
 def _batch_objection(c: Context, event: ev.SeatsSettled, stated: Mapping[int, Outcome]) -> str | None:
-    """Return why these seats may not be settled together now, or which stated result the known cards contradict."""
+    """Return why these seats may not be settled together now."""
+    round_ = c.state.round
     if not stated or len(stated) != len(event.wins) + len(event.loses) + len(event.pushes):
         return "enter the result of at least one seat, each seat once"
+    if round_.state != mc.SETTLING or c.is_round_stopped or any(seat in round_.disputed for seat in stated):
+        return "no seat is to be settled now"
+    if event.wager:
+        return _stated_objection(c, event.wager, stated)
     if not any(prompt.kind == "settled" for prompt in c.state.prompts.values()):
         return "no seat is to be settled now"
+    due = [seat for seat in settle_order(c) if seat not in (*round_.settled, *round_.surrendered)]
     if c.edition.hand.second_deal:
-        return f"seats are settled one by one, each after its additional cards{c.citation('additional_cards')}"
-    round_ = c.state.round
-    due = [seat for seat in settle_order(c) if seat not in (*round_.settled, *round_.surrendered)][: len(stated)]
+        due = [seat for seat in due if seat in round_.second]
+    due = due[: len(stated)]
     if sorted(due) != sorted(stated):
         return f"settle seats {', '.join(map(str, due))} first{c.citation('settle')}"
-    return next((wrong for seat in due if (wrong := _contradiction(c, seat, stated[seat]))), None)
-
-
-def _contradiction(c: Context, seat: int, stated: Outcome) -> str | None:
-    """Return what the rules decide of a seat by its known cards, if the dealer stated something else."""
-    for proposal in settling.main_proposals(c, seat):
-        if proposal.wager == _deciding_wager(c) and proposal.outcome != stated:
-            return (
-                f"seat {seat}: {proposal.hand}; the {proposal.wager} {proposal.outcome} and not {stated}"
-                f" ({', '.join(proposal.clauses)}); dispute it if the cards were entered wrong"
-            )
     return None
+
+
+def _stated_objection(c: Context, wager: str, stated: Mapping[int, Outcome]) -> str | None:
+    """Return why an optional wager of these seats may not be settled now."""
+    rule = c.edition.wager(wager)
+    if rule is None or not rule.option or (c.edition.progressive is not None and c.edition.progressive.wager == wager):
+        return f"{wager} is no optional wager that is settled by a stated result"
+    for seat in stated:
+        if not settling.has_wager(c, seat, wager) or seat in c.state.round.stated.get(wager, ()):
+            return f"seat {seat} has no {rule.title} to settle ({rule.clause})"
+    return None
+
+
+def _contradicted(c: Context, wager: str, stated: Mapping[int, Outcome]) -> tuple[int, Proposal, Outcome] | None:
+    """Return the first stated result that the known cards contradict: seat, what they decide, what was stated."""
+    for seat, outcome in stated.items():
+        proposal = settling.decided(c, seat, wager)
+        if proposal is not None and proposal.outcome != outcome:
+            return seat, proposal, outcome
+    return None
+
+
+def _refuse_contradiction(c: Context, seat: int, proposal: Proposal, stated: Outcome) -> None:
+    """Refuse a stated result, with every clause by which the known cards decide otherwise."""
+    text = f"{proposal.hand}; the {proposal.wager} {proposal.outcome}"
+    reasons = (
+        DenialReason(
+            "cards_contradict", clause, text, "dealer", "dispute the settlement if the cards were entered wrong"
+        )
+        for clause in proposal.clauses
+    )
+    c.refuse(f"seat {seat}: {text} and not {stated} ({', '.join(proposal.clauses)})", *reasons)
 
 
 def _surrender_collected(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:

@@ -59,7 +59,8 @@ def _has(c: Context, wager: Wager, seat: int) -> bool:
         return round_.decided.get(seat) == wager.name
     if rules is not None and wager.name == rules.wager:
         return c.has_progressive and seat in c.state.progressive.accepted
-    return wager.required or seat in round_.side_wagers.get(wager.name, ())
+    entered = seat in round_.side_wagers.get(wager.name, ()) or seat in round_.amounts.get(wager.name, {})
+    return wager.required or entered
 
 
 def _cents(c: Context, wager: Wager, seat: int) -> int | None:
@@ -70,9 +71,12 @@ def _cents(c: Context, wager: Wager, seat: int) -> int | None:
 
 
 def main_proposals(c: Context, seat: int) -> tuple[Proposal, ...]:
-    """Return what is decided about a seat's main wagers; nothing unless all of them are decided."""
-    main = {wager.name for wager in c.edition.wagers if wager.required or wager.decision}
-    return _proposals(c, seat, main)
+    """Return what is decided about a seat's main wagers; nothing unless all of them are decided.
+
+    Optional wagers that no other prompt settles belong to them.
+    """
+    others = {*c.state.round.side_wagers, "" if c.edition.progressive is None else c.edition.progressive.wager}
+    return _proposals(c, seat, {wager.name for wager in c.edition.wagers} - others)
 
 
 def side_proposals(c: Context, seat: int) -> tuple[Proposal, ...]:
@@ -101,7 +105,7 @@ def _proposals(c: Context, seat: int, wagers: set[str]) -> tuple[Proposal, ...]:
         return ()
     played = dealt_round(c)
     at = next(each for each in played.seats if each.number == seat)
-    due = wagers & at.wagers.keys()
+    due = {wager for wager in wagers & at.wagers.keys() if seat not in round_.stated.get(wager, ())}
     verdicts = settle_seat(c.terms, played, at)
     if not due or not due <= {verdict.wager for verdict in verdicts}:
         return ()
@@ -109,6 +113,17 @@ def _proposals(c: Context, seat: int, wagers: set[str]) -> tuple[Proposal, ...]:
     return tuple(
         _proposal(verdict, result) for verdict, result in zip(verdicts, results, strict=True) if verdict.wager in due
     )
+
+
+def decided(c: Context, seat: int, wager: str) -> Proposal | None:
+    """Return what the known cards decide about one wager of a seat; None if they do not."""
+    return next(iter(_proposals(c, seat, {wager})), None)
+
+
+def has_wager(c: Context, seat: int, wager: str) -> bool:
+    """Return whether a seat has a wager, as far as it is known."""
+    rule = c.edition.wager(wager)
+    return rule is not None and _has(c, rule, seat)
 
 
 def _proposal(verdict: WagerVerdict, result: WagerResult | None) -> Proposal:

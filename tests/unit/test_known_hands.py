@@ -364,6 +364,10 @@ def test_amounts_are_within_the_limits_of_the_table() -> None:
     assert refusal_text(table.step(ev.AmountEntered("ante", 6, 600, DEALER))).startswith("seat 6 is settled")
 
 
+def stating(results: dict[str, tuple[int, ...]]) -> ev.SeatsSettled:
+    return ev.SeatsSettled(DEALER, results.get("wins", ()), results.get("loses", ()), results.get("pushes", ()))
+
+
 # --- many seats at once -----------------------------------------------------------------------------------------------
 
 
@@ -376,7 +380,7 @@ def test_many_seats_are_settled_at_once_and_known_cards_are_not_contradicted() -
     table.step(ev.SettingEntered(6, SETTING[SAIGON], DEALER))
     right = proposals(table)["ante"]
     wrong = {"wins": "loses", "loses": "wins", "pushes": "wins"}[right.outcome]
-    refused = refusal_text(table.step(ev.SeatsSettled(DEALER, **{wrong: (6, 3, 1)})))
+    refused = refusal_text(table.step(stating({wrong: (6, 3, 1)})))
     assert refused.startswith(f"seat 6: {right.hand}; the ante {right.outcome} and not {wrong} ({right.clauses[0]}")
     assert table.round_.settled == []
     assert "settle seats 6 first" in refusal_text(table.step(ev.SeatsSettled(DEALER, wins=(1,))))
@@ -384,19 +388,22 @@ def test_many_seats_are_settled_at_once_and_known_cards_are_not_contradicted() -
     assert "each seat once" in refusal_text(table.step(ev.SeatsSettled(DEALER)))
     assert refusal_text(table.step(ev.SeatsSettled(FLOOR, wins=(6,)))) == "only the dealer enters this"
     others = {"wins": (6, 1), "loses": (3,)} if right.outcome == "wins" else {right.outcome: (6,), "wins": (3, 1)}
-    settled = decisions_of(WagerSettled, table.step(ev.SeatsSettled(DEALER, **others)))
+    settled = decisions_of(WagerSettled, table.step(stating(others)))
     assert [each.seat for each in settled] == [6, 3, 1]
     assert [bool(each.result.hand) for each in settled] == [True, False, False]
     assert table.round_.settled == [6, 3, 1]
 
 
-def test_nothing_is_settled_at_once_before_the_reveal_or_where_seats_are_dealt_one_by_one() -> None:
+def test_nothing_is_settled_at_once_before_the_reveal_or_before_a_seat_has_its_cards() -> None:
     table = table_at(WILD, mc.PLAYING)
     assert refusal_text(table.step(ev.SeatsSettled(DEALER, wins=(6,)))) == "no seat is to be settled now"
-    under = table_at(UNDER)
+    under = IdealTable(UNDER).start("blue", "red")
+    under.play_to(mc.SETTLING)
+    assert refusal_text(under.step(ev.SeatsSettled(DEALER, wins=(1,)))) == "no seat is to be settled now"
     deal_additional(under)
-    refused = refusal_text(under.step(ev.SeatsSettled(DEALER, wins=(6,))))
-    assert refused.startswith("seats are settled one by one, each after its additional cards (686a.")
+    assert refusal_text(under.step(ev.SeatsSettled(DEALER, wins=(1, 3)))).startswith("settle seats 1 first")
+    under.step(ev.SeatsSettled(DEALER, wins=(1,)))
+    assert under.round_.settled == [1]
 
 
 def test_known_hands_survive_a_snapshot() -> None:
