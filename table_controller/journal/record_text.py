@@ -173,6 +173,8 @@ def result_text(result: dict[str, Any]) -> str:
     """Return what becomes of a wager, why, and what is paid, as `fortune: full house, wins, pays 5 to 1`."""
     hand = f"{result['hand']}, " if result.get("hand") else ""
     text = f"{to_words(result['wager'])}: {hand}{result['outcome']}"
+    if result.get("envy_of"):
+        text = f"{to_words(result['wager'])} envy of seat {result['envy_to']} for seat {result['envy_of']}: {hand}wins"
     if result.get("odds"):
         text += f", pays {result['odds'][0]} to {result['odds'][1]}"
     if result.get("fixed_cents"):

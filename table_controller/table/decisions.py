@@ -63,6 +63,8 @@ class Proposal(msgspec.Struct, frozen=True, omit_defaults=True):
     odds: tuple[int, int] | None = None
     fixed_cents: int = 0
     paid_cents: int | None = None  # in addition to the wager, after any payout limit; None: its amount is not known
+    envy_to: int | None = None  # an envy bonus: the seat that is paid,
+    envy_of: int | None = None  # and the seat whose hand pays it
 
 
 class Prompt(BaseDecision, frozen=True):

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from table_controller.rulebook.cards import format_cards
 from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat
+from table_controller.rulebook.settlement.known import missing_for_envy
 from table_controller.rulebook.settlement.payments import payments
-from table_controller.rulebook.settlement.round_settlement import settle_seat
+from table_controller.rulebook.settlement.round_settlement import envy_due, settle_seat
 from table_controller.table.decisions import Proposal, WagerSettled
 
 if TYPE_CHECKING:
@@ -49,7 +52,19 @@ def _seat(c: Context, number: int) -> Seat:
         setting=None if hand is None else hand.setting,
         fate=fate,
         player=round_.players.get(number),
+        qualifying=_qualifying(c, number),
     )
+
+
+def _qualifying(c: Context, seat: int) -> tuple[str, ...] | None:
+    """Return the wagers of a seat that open envy by the dealer's answer; None: their amounts decide."""
+    envy, round_ = c.edition.envy, c.state.round
+    if envy is None or seat not in round_.lammers:
+        return None
+    entered = [name for name in envy.wagers if seat in round_.side_wagers.get(name, ())]
+    if all(seat in round_.amounts.get(name, {}) for name in entered):
+        return None
+    return tuple(name for name in envy.wagers if has_wager(c, seat, name)) if seat in round_.envy else ()
 
 
 def _has(c: Context, wager: Wager, seat: int) -> bool:
@@ -136,6 +151,20 @@ def _proposal(verdict: WagerVerdict, result: WagerResult | None) -> Proposal:
         odds=verdict.odds,
         fixed_cents=verdict.fixed_cents,
         paid_cents=None if result is None else result.paid_cents,
+    )
+
+
+def envy_proposals(c: Context) -> tuple[Proposal, ...] | None:
+    """Return every envy bonus of wagers without a sensor; None while cards that may pay one are not known."""
+    played, rules = dealt_round(c), c.edition.progressive
+    if missing_for_envy(c.terms, played):
+        return None
+    sensed = "" if rules is None else rules.wager
+    verdicts = [verdict for verdict in envy_due(c.terms, played) if verdict.wager != sensed]
+    results = payments(c.terms, played, verdicts)
+    return tuple(
+        msgspec.structs.replace(_proposal(verdict, result), envy_to=verdict.seat, envy_of=verdict.envy_of)
+        for verdict, result in zip(verdicts, results, strict=True)
     )
 
 

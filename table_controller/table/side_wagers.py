@@ -173,7 +173,11 @@ def ask_side_settlement(c: Context, seat: int) -> bool:
     if round_.envy and seat not in round_.judged and progressive_bets.envy_line_from_bet(c, seat) is None:
         # Where a progressive bet pays envy, one prompt asks for the announcement and the line.
         lines = c.meter.envied if c.meter is not None and progressive_bets.is_envy_open(c) else ("announced",)
-        c.ask("envy_hand", "dealer", "no", *lines, seat=seat, clauses=c.clauses("envy_hand"))
+        choices = ("no", *lines)
+        known = settling.envy_proposals(c) if lines == ("announced",) and seat in round_.hands else None
+        if known is not None:  # the cards decide whether the hand pays envy
+            choices = ("announced",) if any(each.envy_of == seat for each in known) else ("no",)
+        c.ask("envy_hand", "dealer", *choices, seat=seat, clauses=c.clauses("envy_hand"))
         return False
     return True
 
@@ -233,7 +237,8 @@ def ask_envy(c: Context) -> bool:
     standing = [seat for seat in round_.seats if seat not in round_.dead]
     brings = any(seat in round_.envy_hands or progressive_bets.envy_line_from_bet(c, seat) for seat in standing)
     if brings and _others_opened(c) and not round_.envy_paid:
-        c.ask("envy_paid", "dealer", clauses=c.clauses("envy_paid"))
+        proposals = settling.envy_proposals(c) if round_.hands else None
+        c.ask("envy_paid", "dealer", clauses=c.clauses("envy_paid"), proposals=proposals or ())
         return False
     return True
 
@@ -292,7 +297,9 @@ def _judged(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
         c.state.money.envied[prompt.seat] = "" if answer.choice == "no" else answer.choice
 
 
-def _envy_paid(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+def _envy_paid(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
+    for proposal in prompt.proposals:
+        settling.record_settled(c, proposal.envy_to or 0, (proposal,))
     c.state.round.envy_paid = True
 
 

@@ -20,6 +20,10 @@ DEALERS = "Ks Kh 9d 7c 4s Qd Jc"
 PLAYERS = "As Ah 2d 9h 5s 2c 5d"
 
 
+def _settled(stage: Any) -> list[WagerSettled]:
+    return [d for _, decided in stage.house.step_log for d in decided if isinstance(d, WagerSettled)]
+
+
 async def _touch(page: Any, cards: str) -> None:
     for card in cards.split():
         await page.click(f'#pad [data-card="{card}"]')
@@ -59,6 +63,6 @@ async def test_cards_and_the_players_setting_are_touched_and_the_proposal_is_con
         assert format_cards(stage.state.round.hands[seat].cards) == "As Ah 2d 9h 2c 5s 5d"
         await page.wait_for_selector("[data-proposal]:has-text('wins')")
         await page.click('[data-choice="confirmed"]')
-        await stage.until(lambda: seat in stage.state.round.settled or stage.state.round.number > 1, "the settlement")
-        settled = [d for _, decided in stage.house.step_log for d in decided if isinstance(d, WagerSettled)]
+        await stage.until(lambda: bool(_settled(stage)), "the settlement on disk")
+        settled = _settled(stage)
         assert [(d.seat, d.result.outcome, d.cards[1]) for d in settled] == [(seat, "wins", DEALERS)]

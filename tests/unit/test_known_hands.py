@@ -461,3 +461,45 @@ def test_a_disputed_claim_is_ruled_by_a_floorperson() -> None:
     other.answer_prompt("claim_disputed", "dealer_settles")
     assert len(other.prompt("progressive").choices) > 2
     assert other.state.money.hit_of(6) is None
+
+
+# --- envy -------------------------------------------------------------------------------------------------------------
+
+FORTUNE: Final[dict[str, Any]] = {"wagers": ["fortune"], "paytables": {"fortune": "688a-fortune-1"}}
+
+
+def with_envy(amounts: dict[int, int]) -> IdealTable:
+    """Return a table where seats 1, 3 and 6 have Fortune wagers; seat 3 has four aces, and all cards are known."""
+    table = IdealTable(PAI_GOW, **FORTUNE).start("blue", "red")
+    table.side = {"fortune": (1, 3, 6)}
+    table.play_to(mc.BETTING)
+    for seat, cents in amounts.items():
+        table.step(ev.AmountEntered("fortune", seat, cents, DEALER))
+    table.play_to(mc.SETTLING)
+    enter(table, 0, DEALERS[PAI_GOW])
+    compare(table)
+    for seat, cards in ((1, "2s 4h 6d 8s Th Jd Qs"), (3, "As Ah Ad Ac 9s 2c 5d"), (6, "2h 3h 5s 7s 8h Js Ts")):
+        enter(table, seat, cards)
+        table.step(ev.HouseWayAsked(seat, DEALER))
+    return table
+
+
+def test_known_cards_say_which_hands_pay_envy_to_which_seats_and_how_much() -> None:
+    table = with_envy({1: 500, 3: 500, 6: 499})
+    judged = {}
+    for _ in range(40):
+        if table.prompts("envy_paid") or table.phase != mc.SETTLING:
+            break
+        asked = table.prompts()[0]
+        if asked.kind == "envy_hand":
+            judged[asked.seat] = asked.choices
+        for event in table.answer(asked):
+            table.step(event)
+    assert judged == {1: ("no",), 3: ("announced",), 6: ("no",)}
+    (bonus,) = table.prompt("envy_paid").proposals
+    assert (bonus.envy_to, bonus.envy_of, bonus.wager) == (1, 3, "fortune"), (
+        "$4.99 opens no envy, and nobody envies himself"
+    )
+    assert bonus.paid_cents
+    settled = decisions_of(WagerSettled, table.answer_prompt("envy_paid"))
+    assert [(each.seat, each.result.envy_of) for each in settled] == [(1, 3)]

@@ -15,6 +15,7 @@ from table_controller.table.decisions import Prompt, RequestRefused, WagerSettle
 from tests.support.core.ideal_table import DEALER, FLOOR, IdealTable, decisions_of
 from tests.support.core.two_games import ALL_WAGERS
 from tests.support.oracles.settled_by_text import CHAPTERS, End, Played, PlayedBox, settle_by_text
+from tests.support.suite.case_counts import count_cases
 
 if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
@@ -202,11 +203,22 @@ def _written(cards: tuple[int, ...]) -> tuple[str, ...]:
     return tuple(NOTATION[card] for card in cards)
 
 
+def played(game: str, seed: int, rounds: int) -> CardPadDealer:
+    dealer = CardPadDealer(game, seed)
+    for _ in range(rounds):
+        dealer.play_round()
+    assert dealer.table.round_.number == rounds
+    assert {"wins", "loses"} <= set(dealer.seen)
+    return dealer
+
+
+@pytest.mark.parametrize("game", CHAPTERS)
+def test_some_rounds_settle_as_the_text_orders(game: str, seed: int) -> None:
+    played(game, seed, 30)
+
+
+@pytest.mark.proof
 @pytest.mark.parametrize("game", CHAPTERS)
 def test_every_settlement_in_play_is_the_one_of_the_text_and_wrong_entries_are_caught(game: str, seed: int) -> None:
-    dealer = CardPadDealer(game, seed)
-    for _ in range(ROUNDS):
-        dealer.play_round()
-    assert dealer.table.round_.number == ROUNDS
-    assert {"wins", "loses"} <= set(dealer.seen)
+    dealer = played(game, seed, count_cases(ROUNDS))
     assert dealer.seen["an entered card was wrong"] > 0
