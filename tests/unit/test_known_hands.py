@@ -484,7 +484,7 @@ def with_envy(amounts: dict[int, int]) -> IdealTable:
     return table
 
 
-def test_known_cards_say_which_hands_pay_envy_to_which_seats_and_how_much() -> None:
+def test_known_cards_decide_which_hands_pay_envy_to_which_seats_and_how_much() -> None:
     table = with_envy({1: 500, 3: 500, 6: 499})
     judged = {}
     for _ in range(40):
