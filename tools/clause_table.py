@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 DUE: Final = ROOT / "tests" / "clauses_due.toml"
+# The tests of clauses that bind where cards are known.
+KNOWN_CARDS: Final = "test_settled_by_cards"
 READ: Final = ROOT / "tests" / "clauses_read"
 DATA: Final = ROOT / "table_controller" / "rulebook" / "data"
 # Duties of the controller. The other duties belong to people, or concern records.
@@ -257,11 +259,13 @@ def _by_evidence() -> str:
     """Return a sentence with the evidence for the enforced clauses."""
     shown = Counter(deciding_tests()[clause]["shows"] for clause, word in words().items() if word == "enforced in play")
     read = Counter(how for clause, how in readings().items() if clause in uncited())
+    by_cards = sum(KNOWN_CARDS in each["test"] for each in deciding_tests().values())
     return fill(
         f"Of the clauses that are enforced in play, the core cites {shown[REFUSED]} when it refuses a request or stops "
         f"the table. {shown[DRIVEN]} are *uncited*, and a person read their tests: {read['refused']} are refused or "
         f"stopped without a citation, {read['carried out']} the core carries out itself. {read['prompted']} uncited "
-        "clauses are prompted only.",
+        f"clauses are prompted only. {by_cards} of the enforced clauses decide a wager by its cards: they bind "
+        "where the dealer enters the cards that lie face up.",
         100,
     )
 

@@ -101,9 +101,11 @@ def test_a_part_that_is_not_done_is_shown_even_if_tests_name_the_other_parts() -
     assert rulebook.enforcement("688a.2(d)") == "not yet"
 
 
-def test_what_hands_are_worth_is_computed_on_request_and_no_more() -> None:
-    """Live play never looks at a hand: people judge it, and the core asks them."""
-    for clause in ("575.11(f)(1)", "680a.12(b)", "686a.8(b)", "687a.12(b)", "688a.12(b)"):
+def test_what_decides_a_wager_binds_where_cards_are_known_and_how_hands_rank_is_computed_and_no_more() -> None:
+    """The table refuses a result that entered cards contradict; it cites what decides a wager, not how hands rank."""
+    for clause in ("575.11(f)(1)", "680a.12(b)", "686a.8(b)", "687a.12(a)", "688a.12(b)"):
+        assert rulebook.enforcement(clause) == "enforced in play", clause
+    for clause in ("575.6(b)", "680a.6(a)", "686a.6(e)", "687a.6(b)", "687a.12(b)", "688a.6(b)"):
         assert rulebook.enforcement(clause) == "computed on request", clause
 
 
