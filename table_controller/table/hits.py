@@ -12,7 +12,7 @@ from table_controller.ledger import hits as ledger
 from table_controller.ledger import meter
 from table_controller.ledger.money import MOST_SLIPS
 from table_controller.rulebook.cards import format_cards
-from table_controller.table import progressive_bets, settling
+from table_controller.table import disputes, progressive_bets, settling
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import HitClaimed, RequestRefused
 from table_controller.table.playing import settle_order
@@ -152,10 +152,7 @@ def _claimed(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     assert rules is not None
     assert prompt.seat is not None
     if answer.choice == DISPUTED:
-        c.state.round.disputed.append(prompt.seat)
-        c.record_finding(
-            "settlement_disputed", f"round {c.state.round.number}, seat {prompt.seat}: {answer.who.credential}"
-        )
+        disputes.open_dispute(c, prompt, answer)
         return
     settling.record_settled(c, prompt.seat, prompt.proposals)
     if answer.choice == NO_WIN:
@@ -171,13 +168,9 @@ def _claimed(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 
 def _claim_ruled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     """A floorperson rules about a disputed claim: the known cards decide it, or the dealer names the hand."""
-    assert prompt.seat is not None
-    round_ = c.state.round
-    round_.disputed.remove(prompt.seat)
-    (round_.claims_stand if answer.choice == "stands" else round_.dealer_settles).append(prompt.seat)
-    c.record_finding(
-        "dispute_ruled", f"round {round_.number}, seat {prompt.seat}: {answer.choice}, {answer.who.credential}"
-    )
+    seat = disputes.end_dispute(c, prompt, answer)
+    if answer.choice == "stands":
+        c.state.round.claims_stand.append(seat)
 
 
 def _refused(c: Context, hit: Hit, prompt: Prompt, answer: ev.Answer) -> None:

@@ -6,13 +6,14 @@ card twice, a hand of the wrong size, a setting that is none. What is entered is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from firmware_bridge.errors import BadHand
 from table_controller.rulebook import cards as notation
 from table_controller.rulebook.settlement.check import check
+from table_controller.rulebook.settlement.dealt_round import DealtRound
 from table_controller.rulebook.wager_limits import wager_objection
 from table_controller.table import boxes, settling
 from table_controller.table import state_machines as mc
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from table_controller.table.context import Context
     from table_controller.table.decisions import Prompt
 
-_DEALER = 0  # the dealer's place
+_DEALER: Final = 0  # the dealer's place
 
 
 # --- why the cards of a place may not be entered now ------------------------------------------------------------------
@@ -184,8 +185,15 @@ def on_amount_entered(c: Context, event: ev.AmountEntered) -> None:
     if objection is not None:
         c.refuse(objection)
         return
-    amounts = c.state.round.amounts
-    amounts[event.wager] = {**amounts.get(event.wager, {}), event.seat: event.cents}
+    round_ = c.state.round
+    before = round_.amounts
+    round_.amounts = {**before, event.wager: {**before.get(event.wager, {}), event.seat: event.cents}}
+    try:  # `void`: the seat's player need not have decided yet
+        alone = DealtRound(seats=(settling.known_seat(c, event.seat),))
+        check(c.terms, alone, void=True, settles=False, partial=True)
+    except BadHand as error:
+        round_.amounts = before
+        c.refuse(str(error))
 
 
 def _amount_objection(c: Context, event: ev.AmountEntered) -> str | None:
@@ -196,12 +204,13 @@ def _amount_objection(c: Context, event: ev.AmountEntered) -> str | None:
     objection = wager_objection(c.submission, event.wager, event.cents)
     if objection is not None or wager is None:
         return objection
-    if wager.option and round_.state in (mc.BETTING, mc.NO_MORE_BETS):
+    if wager.option and event.wager not in round_.side_wagers and round_.state in (mc.BETTING, mc.NO_MORE_BETS):
         return None if event.seat <= c.submission.seats else f"there is no seat {event.seat}{c.citation('seats')}"
     if event.seat not in round_.seats:
         return f"seat {event.seat} has no main wager{c.citation('seats')}"
-    if wager.option and not settling.has_wager(c, event.seat, event.wager):
-        return f"seat {event.seat} has no {wager.title}, and no wager is placed any more ({c.edition.close_clause})"
+    if not settling.has_wager(c, event.seat, event.wager):
+        late = f", and no wager is placed any more ({c.edition.close_clause})" if wager.option else f" ({wager.clause})"
+        return f"seat {event.seat} has no {wager.title}{late}"
     if event.seat in round_.settled:
         return f"seat {event.seat} is settled; report an error to the floorperson{c.citation('settle')}"
     if event.seat in round_.disputed:

@@ -13,6 +13,7 @@ from table_controller.table import (
     boxes,
     dealing,
     decks,
+    disputes,
     known_hands,
     progressive_bets,
     settling,
@@ -245,8 +246,7 @@ def _settled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
         round_.surrendered.append(prompt.seat)
         round_.hands.pop(prompt.seat, None)  # it stays face down
     elif answer.choice == "disputed":
-        round_.disputed.append(prompt.seat)
-        c.record_finding("settlement_disputed", f"round {round_.number}, seat {prompt.seat}: {answer.who.credential}")
+        disputes.open_dispute(c, prompt, answer)
     else:
         _settle_seat(c, prompt.seat, prompt.proposals)
 
@@ -260,20 +260,13 @@ def _settle_seat(c: Context, seat: int, proposals: tuple[Proposal, ...]) -> None
 
 def _dispute_ruled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     """A floorperson rules: the settlement stands, the cards are entered again, or the dealer settles without them."""
-    assert prompt.seat is not None
-    round_ = c.state.round
-    round_.disputed.remove(prompt.seat)
-    c.record_finding(
-        "dispute_ruled", f"round {round_.number}, seat {prompt.seat}: {answer.choice}, {answer.who.credential}"
-    )
+    seat, round_ = disputes.end_dispute(c, prompt, answer), c.state.round
     if answer.choice == "stands":
-        _settle_seat(c, prompt.seat, prompt.proposals)
+        _settle_seat(c, seat, prompt.proposals)
     elif answer.choice == "enter_again":
-        del round_.hands[prompt.seat]
+        round_.hands.pop(seat, None)  # not known where the dealer's cards alone, or a fold, decide
         if not round_.settled:
             round_.hands.pop(0, None)  # the dealer's hand may be the one that was entered wrong
-    else:
-        round_.dealer_settles.append(prompt.seat)
 
 
 def on_seats_settled(c: Context, event: ev.SeatsSettled) -> None:
@@ -322,6 +315,9 @@ def _batch_objection(c: Context, event: ev.SeatsSettled, stated: Mapping[int, Ou
     due = due[: len(stated)]
     if sorted(due) != sorted(stated):
         return f"settle seats {', '.join(map(str, due))} first{c.citation('settle')}"
+    more = next((seat for seat in due[:-1] if side_wagers.has_side_wager(c, seat) or seat in c.state.money.bets), None)
+    if more is not None:  # the text settles seat by seat
+        return f"settle seat {more} with its optional wagers before the next seat{c.citation('side')}"
     return None
 
 

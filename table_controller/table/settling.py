@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from firmware_bridge.errors import BadHand
 from table_controller.rulebook.cards import format_cards
+from table_controller.rulebook.settlement.check import check
 from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat
 from table_controller.rulebook.settlement.known import missing_for_envy
 from table_controller.rulebook.settlement.payments import payments
@@ -32,14 +34,15 @@ def dealt_round(c: Context) -> DealtRound:
     round_ = c.state.round
     dealer = round_.hands.get(0)
     return DealtRound(
-        seats=tuple(_seat(c, seat) for seat in round_.seats if seat not in round_.dead),
+        seats=tuple(known_seat(c, seat) for seat in round_.seats if seat not in round_.dead),
         dealer=() if dealer is None else dealer.cards,
         dealer_setting=None if dealer is None else dealer.setting,
         replacement=round_.replacement_card,
     )
 
 
-def _seat(c: Context, number: int) -> Seat:
+def known_seat(c: Context, number: int) -> Seat:
+    """Return what is known of one seat."""
     round_ = c.state.round
     hand = round_.hands.get(number)
     gave_up = number in round_.surrendered or round_.decided.get(number) in _GAVE_UP
@@ -74,8 +77,9 @@ def _has(c: Context, wager: Wager, seat: int) -> bool:
         return round_.decided.get(seat) == wager.name
     if rules is not None and wager.name == rules.wager:
         return c.has_progressive and seat in c.state.progressive.accepted
-    entered = seat in round_.side_wagers.get(wager.name, ()) or seat in round_.amounts.get(wager.name, {})
-    return wager.required or entered
+    if wager.name in round_.side_wagers:  # the dealer entered its seats before the lock
+        return seat in round_.side_wagers[wager.name]
+    return wager.required or seat in round_.amounts.get(wager.name, {})
 
 
 def _cents(c: Context, wager: Wager, seat: int) -> int | None:
@@ -114,12 +118,22 @@ def claimed_hand(c: Context, seat: int) -> tuple[str, tuple[Proposal, ...]] | No
     return next((award.hand for award in rules.awards if award.label == line), ""), proposals
 
 
+def _possible_round(c: Context) -> DealtRound | None:
+    """Return what is known of the round; None if a later event made it impossible, so that nothing is proposed."""
+    played = dealt_round(c)
+    try:
+        check(c.terms, played, partial=True)
+    except BadHand:
+        return None
+    return played
+
+
 def _proposals(c: Context, seat: int, wagers: set[str]) -> tuple[Proposal, ...]:
     round_ = c.state.round
-    if not round_.hands or seat in round_.dealer_settles:
+    played = _possible_round(c) if round_.hands and seat not in round_.dealer_settles else None
+    at = None if played is None else next((each for each in played.seats if each.number == seat), None)
+    if played is None or at is None:
         return ()
-    played = dealt_round(c)
-    at = next(each for each in played.seats if each.number == seat)
     due = {wager for wager in wagers & at.wagers.keys() if seat not in round_.stated.get(wager, ())}
     verdicts = settle_seat(c.terms, played, at)
     if not due or not due <= {verdict.wager for verdict in verdicts}:
@@ -156,8 +170,8 @@ def _proposal(verdict: WagerVerdict, result: WagerResult | None) -> Proposal:
 
 def envy_proposals(c: Context) -> tuple[Proposal, ...] | None:
     """Return every envy bonus of wagers without a sensor; None while cards that may pay one are not known."""
-    played, rules = dealt_round(c), c.edition.progressive
-    if missing_for_envy(c.terms, played):
+    played, rules = _possible_round(c), c.edition.progressive
+    if played is None or missing_for_envy(c.terms, played):
         return None
     sensed = "" if rules is None else rules.wager
     verdicts = [verdict for verdict in envy_due(c.terms, played) if verdict.wager != sensed]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import cards as book
 from table_controller.rulebook import paytables
-from table_controller.table import progressive_bets, settling
+from table_controller.table import disputes, progressive_bets, settling
 from table_controller.table import state_machines as mc
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from table_controller.table import events as ev
     from table_controller.table.context import Context
-    from table_controller.table.decisions import Prompt
+    from table_controller.table.decisions import Prompt, Proposal
 
 _ENTERED: Final = "side_wagers"
 _DOLLAR: Final = 100  # cents
@@ -261,30 +261,24 @@ def ask_collection(c: Context) -> bool:
 
 def _side_settled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     assert prompt.seat is not None
-    round_ = c.state.round
     if answer.choice == "disputed":
-        round_.disputed.append(prompt.seat)
-        c.record_finding("settlement_disputed", f"round {round_.number}, seat {prompt.seat}: {answer.who.credential}")
-        return
-    settling.record_settled(c, prompt.seat, prompt.proposals)
-    round_.side_settled.append(prompt.seat)
-    rack_hand(c, prompt.seat)
+        disputes.open_dispute(c, prompt, answer)
+    else:
+        _settle_side(c, prompt.seat, prompt.proposals)
+
+
+def _settle_side(c: Context, seat: int, proposals: tuple[Proposal, ...]) -> None:
+    """Record a seat's side wagers as settled, with the results if its cards decided them."""
+    settling.record_settled(c, seat, proposals)
+    c.state.round.side_settled.append(seat)
+    rack_hand(c, seat)
 
 
 def _side_ruled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     """A floorperson rules about disputed side wagers: what the rules decide stands, or the dealer settles them."""
-    assert prompt.seat is not None
-    round_ = c.state.round
-    round_.disputed.remove(prompt.seat)
-    c.record_finding(
-        "dispute_ruled", f"round {round_.number}, seat {prompt.seat}: {answer.choice}, {answer.who.credential}"
-    )
+    seat = disputes.end_dispute(c, prompt, answer)
     if answer.choice == "stands":
-        settling.record_settled(c, prompt.seat, prompt.proposals)
-        round_.side_settled.append(prompt.seat)
-        rack_hand(c, prompt.seat)
-    else:
-        round_.dealer_settles.append(prompt.seat)
+        _settle_side(c, seat, prompt.proposals)
 
 
 def _judged(c: Context, prompt: Prompt, answer: ev.Answer) -> None:

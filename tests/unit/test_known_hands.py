@@ -503,3 +503,66 @@ def test_known_cards_decide_which_hands_pay_envy_to_which_seats_and_how_much() -
     assert bonus.paid_cents
     settled = decisions_of(WagerSettled, table.answer_prompt("envy_paid"))
     assert [(each.seat, each.result.envy_of) for each in settled] == [(1, 3)]
+
+
+# --- entries that a later event could make impossible -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wager", "cents", "why"),
+    [("blind", 700, "blind = 700 cents must be 500"), ("raise", 700, "raise = 700 cents must be")],
+)
+def test_an_amount_that_contradicts_another_is_refused_and_nothing_changes(wager: str, cents: int, why: str) -> None:
+    table = IdealTable(WILD, settings={"blind_amount": "equal_to_ante"}).start("blue", "red")
+    table.seats = (6,)
+    table.play_to(mc.SETTLING)
+    enter(table, 0, DEALERS[WILD])
+    enter(table, 6, HAND[WILD])
+    table.step(ev.AmountEntered("ante", 6, 500, DEALER))
+    before = table.table.snapshot()
+    assert why in refusal_text(table.step(ev.AmountEntered(wager, 6, cents, DEALER)))
+    assert table.table.snapshot() == before
+    assert proposals(table)["ante"].paid_cents == 500
+
+
+def test_a_wager_that_the_player_did_not_choose_has_no_amount() -> None:
+    table = table_at(WILD, mc.PLAYING)
+    assert "has no Raise Wager" in refusal_text(table.step(ev.AmountEntered("raise", 6, 1000, DEALER)))
+
+
+def test_an_amount_before_the_lock_gives_nobody_a_wager_that_the_dealer_then_enters_for_others() -> None:
+    """575: the dealer enters the seats of the Bonus Wager, which bars surrender; an amount alone does not."""
+    table = IdealTable(ASIA, wagers=["bonus"], paytables={"bonus": "575-bonus-A"}).start("blue", "red")
+    table.seats = (6,)
+    table.play_to(mc.BETTING)
+    table.step(ev.AmountEntered("bonus", 6, 500, DEALER))
+    table.play_to(mc.SETTLING)
+    assert table.round_.side_wagers == {"bonus": []}
+    enter(table, 0, DEALERS[ASIA])
+    compare(table)
+    assert "surrendered" in table.prompt("settled").choices
+    table.answer_prompt("settled", "surrendered")
+    assert table.prompts("surrender_collected")
+
+
+def test_a_dispute_of_what_the_dealers_cards_alone_decide_is_entered_again() -> None:
+    table = table_at(PAI_GOW)
+    enter(table, 0, "As Kh Qd 9c 8s 5d 3h")
+    compare(table)
+    assert proposals(table)["face_up_pai_gow_poker"].outcome == "pushes", "688a.11(f)(2)(iii): the dealer's ace high"
+    table.answer_prompt("settled", "disputed")
+    table.answer_prompt("disputed", "enter_again", who=FLOOR)
+    assert not table.round_.hands
+    assert table.prompt("settled").choices[0] == "settled"
+
+
+def test_a_seat_with_optional_wagers_is_the_last_of_those_that_are_settled_at_once() -> None:
+    """688a.11(h): its optional wagers are settled before the next seat."""
+    table = IdealTable(PAI_GOW, **ALL_WAGERS).start("blue", "red")
+    table.side = {"fortune": (3,)}
+    table.play_to(mc.SETTLING)
+    refused = refusal_text(table.step(ev.SeatsSettled(DEALER, wins=(6, 3, 1))))
+    assert refused.startswith("settle seat 3 with its optional wagers before the next seat (688a.11(h)")
+    table.step(ev.SeatsSettled(DEALER, wins=(6, 3)))
+    assert table.round_.settled == [6, 3]
+    assert not table.prompts("settled"), "seat 1 waits for the optional wagers of seat 3"
