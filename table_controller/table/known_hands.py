@@ -41,7 +41,7 @@ def exposure_objection(c: Context, place: int) -> str | None:
             return f"{c.edition.title} has no dealer's hand"
     elif place not in round_.seats or place in round_.dead:
         return f"seat {place} has no hand in this round{c.citation('seats')}"
-    elif place in round_.surrendered or round_.decided.get(place) == "surrender":
+    elif not c.edition.hand.player_face_up and place in round_.surrendered:
         return f"the hand of seat {place} was surrendered and stays face down{c.citation('surrender_count')}"
     if place and c.edition.hand.second_deal and place not in round_.second:
         return f"seat {place} has not all its cards yet{c.citation('additional_cards')}"
@@ -86,7 +86,7 @@ def _try_entry(c: Context, place: int, enter: Callable[[], None]) -> None:
     hands, replacement = dict(round_.hands), round_.replacement_card
     try:
         enter()
-        check(c.terms, settling.dealt_round(c), partial=True)
+        settling.check_possible(c)
     except BadHand as error:
         round_.hands, round_.replacement_card = hands, replacement
         c.refuse(str(error))
@@ -115,7 +115,7 @@ def on_setting_entered(c: Context, event: ev.SettingEntered) -> None:
         if known is not None and sorted(known.cards) != sorted(cards):
             raise BadHand(f"its cards are {notation.format_cards(known.cards)}; each card is set once")
         c.state.round.hands[event.place] = Hand(cards, event.who.credential, hands)
-        check(c.terms, settling.dealt_round(c), partial=True)  # before the house way is asked about these hands
+        settling.check_possible(c)  # before the house way is asked about these hands
         again = c.terms.misset(hands) if event.place == _DEALER else None
         if again is not None:
             right = " | ".join(notation.format_cards(hand) for hand in again.hands)

@@ -76,7 +76,8 @@ def _has(c: Context, wager: Wager, seat: int) -> bool:
     if wager.decision:
         return round_.decided.get(seat) == wager.name
     if rules is not None and wager.name == rules.wager:
-        return c.has_progressive and seat in c.state.progressive.accepted
+        bet = c.state.money.bets.get(seat)  # of a void round, whose sensors are closed already
+        return c.has_progressive and (seat in c.state.progressive.accepted or (bet is not None and bet.state == "open"))
     if wager.name in round_.side_wagers:  # the dealer entered its seats before the lock
         return seat in round_.side_wagers[wager.name]
     return wager.required or seat in round_.amounts.get(wager.name, {})
@@ -118,14 +119,19 @@ def claimed_hand(c: Context, seat: int) -> tuple[str, tuple[Proposal, ...]] | No
     return next((award.hand for award in rules.awards if award.label == line), ""), proposals
 
 
+def check_possible(c: Context) -> DealtRound:
+    """Return what is known of the round; BadHand if it is impossible. In a void round players need not have decided."""
+    played = dealt_round(c)
+    check(c.terms, played, void=c.settles_void, partial=True)
+    return played
+
+
 def _possible_round(c: Context) -> DealtRound | None:
     """Return what is known of the round; None if a later event made it impossible, so that nothing is proposed."""
-    played = dealt_round(c)
     try:
-        check(c.terms, played, partial=True)
+        return check_possible(c)
     except BadHand:
         return None
-    return played
 
 
 def _proposals(c: Context, seat: int, wagers: set[str]) -> tuple[Proposal, ...]:
@@ -135,7 +141,7 @@ def _proposals(c: Context, seat: int, wagers: set[str]) -> tuple[Proposal, ...]:
     if played is None or at is None:
         return ()
     due = {wager for wager in wagers & at.wagers.keys() if seat not in round_.stated.get(wager, ())}
-    verdicts = settle_seat(c.terms, played, at)
+    verdicts = settle_seat(c.terms, played, at, void=c.settles_void)
     if not due or not due <= {verdict.wager for verdict in verdicts}:
         return ()
     results = payments(c.terms, played, verdicts)

@@ -9,10 +9,11 @@ import pytest
 from table_controller.rulebook.cards import format_cards
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import Proposal, WagerSettled
+from table_controller.table.decisions import Proposal, RequestRefused, WagerSettled
 from tests.support.core.ideal_table import (
     DEALER,
     FLOOR,
+    WILD_PROGRESSIVE,
     IdealTable,
     decisions_of,
     findings,
@@ -131,6 +132,34 @@ def test_a_surrendered_hand_is_never_entered(game: str) -> None:
     table.answer_prompt("settled", "surrendered")
     assert 6 not in table.round_.hands
     assert "was surrendered and stays face down" in refusal_text(enter(table, 6, HAND[game]))
+
+
+def test_a_surrendered_over_under_hand_is_face_up_and_settles_its_bonus_wager() -> None:
+    """686a.7(g)#2, (h): two more cards are dealt face up after a surrender, and the Bonus Wager is settled by them."""
+    table = IdealTable(UNDER, wagers=["bonus"], paytables={"bonus": "686a-bonus"}).start("blue", "red")
+    table.seats = (6,)
+    table.play_to(mc.BETTING)
+    table.step(ev.AmountEntered("bonus", 6, 500, DEALER))
+    table.play_to(mc.PLAYING)
+    table.answer_prompt("decide", "surrender")
+    for each in table.answer(table.prompt("surrender_collected")):
+        table.step(each)
+    deal_additional(table)
+    assert not decisions_of(RequestRefused, enter(table, 6, HAND[UNDER]))
+    bonus = proposals(table)["bonus"]
+    assert (bonus.outcome, bonus.hand, bonus.clauses[0]) == ("loses", "total 20", "686a.7(g)#2")
+
+
+def test_a_void_round_settles_the_progressive_of_players_who_had_not_decided_by_their_cards() -> None:
+    """687a.13(d): cards revealed before all raised; nobody can still place a raise, and cards are entered."""
+    table = IdealTable(WILD, **WILD_PROGRESSIVE).start("blue", "red")
+    table.seats, table.bets = (3, 6), {6}
+    table.play_to(mc.PLAYING)
+    table.declare("cards_revealed_before_raise")
+    assert table.prompts("progressive")
+    enter(table, 6, "9s 9h 9d 7s 7d")
+    assert proposals(table, "progressive")["progressive"].line == "Full House"
+    assert table.prompt("progressive").choices[0] == "full_house"
 
 
 # --- which cards ------------------------------------------------------------------------------------------------------

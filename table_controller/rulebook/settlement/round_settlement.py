@@ -39,12 +39,15 @@ def settle(terms: SettlementTerms, played: DealtRound) -> tuple[WagerResult, ...
     return _in_cents(terms, played, verdicts)
 
 
-def settle_seat(terms: SettlementTerms, played: DealtRound, seat: Seat) -> tuple[WagerVerdict, ...]:
+def settle_seat(
+    terms: SettlementTerms, played: DealtRound, seat: Seat, *, void: bool = False
+) -> tuple[WagerVerdict, ...]:
     """Return the verdicts on the wagers of a seat that what is known now decides, in the order of the text.
 
-    BadHand if what is known is not possible. `missing` lists what keeps the other wagers from being decided.
+    BadHand if what is known is not possible; in a `void` round players need not have decided. `missing` lists what
+    keeps the other wagers from being decided.
     """
-    check(terms, played, partial=True)
+    check(terms, played, void=void, partial=True)
     return tuple(_seat(terms, played, seat))
 
 
