@@ -211,8 +211,15 @@ def _amount_objection(c: Context, event: ev.AmountEntered) -> str | None:
     if not settling.has_wager(c, event.seat, event.wager):
         late = f", and no wager is placed any more ({c.edition.close_clause})" if wager.option else f" ({wager.clause})"
         return f"seat {event.seat} has no {wager.title}{late}"
-    if event.seat in round_.settled:
+    if event.seat in round_.settled and not _is_side_open(c, event):
         return f"seat {event.seat} is settled; report an error to the floorperson{c.citation('settle')}"
     if event.seat in round_.disputed:
         return f"the settlement of seat {event.seat} is disputed; a floorperson rules first"
     return None
+
+
+def _is_side_open(c: Context, event: ev.AmountEntered) -> bool:
+    """Whether an amount is of an optional wager that is settled after the main wager, and not settled yet."""
+    round_ = c.state.round
+    stated = event.seat in round_.stated.get(event.wager, ())
+    return event.wager in round_.side_wagers and event.seat not in round_.side_settled and not stated

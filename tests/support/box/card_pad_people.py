@@ -91,7 +91,7 @@ class CardPadPeople(TablePeople):
     async def _at_the_pad(self, prompt: Prompt) -> None:
         if not self.casino.edition.hand.second_deal:
             self.look_at_cards()
-        entry = self._missing(prompt)
+        entry = self.missing(prompt)
         if entry is not None:
             await self.enter(entry)
             return
@@ -99,24 +99,25 @@ class CardPadPeople(TablePeople):
             case "settled" if "surrendered" in prompt.choices and prompt.seat in self.truth.surrenders:
                 self.truth.gave_up.add(prompt.seat or 0)
                 self.seen["surrendered"] += 1
-                await self._answer_pad(prompt, "surrendered")
+                await self.answer_pad(prompt, "surrendered")
             case "settled" | "side_settled" | "progressive":
                 await self._settle(prompt)
             case "disputed" | "side_disputed" | "claim_disputed":
                 await self.rule(prompt)
             case "envy_hand":
-                await self._answer_pad(prompt, self._judged(prompt))
+                await self.judge_envy(prompt)
             case _:
-                await self._answer_pad(prompt, prompt.choices[0])
+                await self.answer_pad(prompt, prompt.choices[0])
 
-    async def _answer_pad(self, prompt: Prompt, choice: str) -> None:
+    async def answer_pad(self, prompt: Prompt, choice: str) -> None:
+        """Answer a question of the pad, by the person whom it asks."""
         who = FLOOR if prompt.role == "floorperson" else DEALER
         reply = await self.send(ev.Answer(prompt.id, choice, who))
         assert not reply.refused, (reply.refused, prompt)
 
     # --- what is not entered yet --------------------------------------------------------------------------------------
 
-    def _missing(self, prompt: Prompt) -> Entry | None:
+    def missing(self, prompt: Prompt) -> Entry | None:
         """Return the next entry that a question needs, in the order in which a dealer works."""
         seat = prompt.seat or 0
         if prompt.kind not in ("settled", "progressive", "side_settled") or not self.enters_cards(seat):
@@ -146,7 +147,7 @@ class CardPadPeople(TablePeople):
         if has_joker(truth.hands[seat]) and self.casino.edition.game == "dj_wild" and truth.replacement is not None:
             found.append(Entry("replacement", 0, ev.ReplacementEntered(NOTATION[truth.replacement], DEALER)))
         if hand.split and settling:
-            found.append(self._setting(seat))
+            found.append(self.setting(seat))
         return found
 
     def amount(self, seat: int, wager: str) -> list[Entry]:
@@ -158,7 +159,8 @@ class CardPadPeople(TablePeople):
         cents = self.truth.wagers[seat][wager]
         return [Entry("amount", seat, ev.AmountEntered(wager, seat, cents, DEALER), wager)]
 
-    def _setting(self, seat: int) -> Entry:
+    def setting(self, seat: int) -> Entry:
+        """Return the entry of how a hand is set."""
         if seat in self.truth.by_house_way:
             return Entry("setting", seat, ev.HouseWayAsked(seat, DEALER))
         hands = " | ".join(map(format_cards, self.truth.settings[seat]))
@@ -197,16 +199,17 @@ class CardPadPeople(TablePeople):
         elif prompt.kind == "settled":
             await self.settle_by_touch(prompt)
         elif prompt.kind == "progressive":
-            assert not self._is_seen(prompt.seat or 0), f"nothing is proposed: {prompt}, {self.truth}"
-            await self._answer_pad(prompt, self.hand_of(0, prompt.seat or 0))
+            known = not self._is_seen(prompt.seat or 0) or self.settles_alone(prompt.seat or 0)
+            assert known, f"nothing is proposed: {prompt}, {self.truth}"
+            await self.answer_pad(prompt, self.hand_of(0, prompt.seat or 0))
         else:
-            await self._answer_pad(prompt, prompt.choices[0])
+            await self.answer_pad(prompt, prompt.choices[0])
 
     async def judge(self, prompt: Prompt) -> None:
         """Compare the proposals with the table; the text decides the same."""
         wrong = self.differences(prompt)
         assert not wrong, (wrong, self.truth)
-        await self._answer_pad(prompt, prompt.choices[0])
+        await self.answer_pad(prompt, prompt.choices[0])
 
     def differences(self, prompt: Prompt) -> list[str]:
         """Return in which wagers the proposals differ from the text's settlement of the real cards."""
@@ -220,35 +223,44 @@ class CardPadPeople(TablePeople):
     async def settle_by_touch(self, prompt: Prompt) -> None:
         """Settle the main wager of a seat as the dealer sees it."""
         seat, wager = prompt.seat or 0, self.truth.required()
-        assert not self.enters_cards(seat) or seat in self.truth.gave_up, f"nothing is proposed: {prompt}, {self.truth}"
+        assert self.settles_alone(seat), f"nothing is proposed: {prompt}, {self.truth}"
         outcome = self.truth.ends()[seat, wager, None].outcome
         stated: dict[str, Any] = {outcome: (seat,)}
         reply = await self.send(ev.SeatsSettled(who=DEALER, **stated))
         assert not reply.refused, (reply.refused, prompt)
         self.seen["settled by touch"] += 1
 
+    def settles_alone(self, seat: int) -> bool:
+        """Return whether the box cannot propose how a seat is settled."""
+        return not self.enters_cards(seat) or seat in self.truth.gave_up
+
     async def rule(self, prompt: Prompt) -> None:
         """A floorperson rules about a dispute."""
         raise AssertionError(f"nobody disputes at this table: {prompt}")
 
-    def _judged(self, prompt: Prompt) -> str:
+    async def judge_envy(self, prompt: Prompt) -> None:
+        """Enter whether a hand pays envy; known cards leave only what is true."""
+        choice = self.envy_seen(prompt)
+        assert choice in prompt.choices, (choice, prompt, self.truth)
+        await self.answer_pad(prompt, choice)
+
+    def envy_seen(self, prompt: Prompt) -> str:
         """Return whether a hand pays envy, as the dealer sees it."""
         pays = any(of == prompt.seat for _, _, of in self.truth.ends())
         lines = [choice for choice in prompt.choices if choice not in ("no", "announced")]
         if lines:
             line = self.envied_line(prompt, prompt.seat or 0)
             return line if line != "none" else "no"
-        choice = "announced" if pays else "no"
-        assert choice in prompt.choices or len(prompt.choices) > 1, (prompt, self.truth)
-        return choice if choice in prompt.choices else prompt.choices[0]
+        return "announced" if pays else "no"
 
     def is_recorded(self, key: Key) -> bool:
         """Return whether the journal must have the result of a wager: its cards were entered, and no meter has it."""
         seat, wager, of = key
         rules = self.casino.edition.progressive
-        if of is not None:
-            return False
-        if rules is not None and wager == rules.wager:
+        sensed = rules is not None and wager == rules.wager
+        if of is not None:  # envy of a sensor's wager is in the meter's book
+            return not (sensed or self.by_touch or self.truth.gave_up or self.truth.dead)
+        if sensed:
             return self.truth.decided.get(seat) != "fold" or bool(self.casino.submission.folded_progressive)
         return self.enters_cards(seat) and seat not in self.truth.gave_up
 

@@ -108,58 +108,59 @@ class SettledTable:
 
     def compare(self) -> None:
         """Compare the journal of the last round with the text."""
-        truth, journaled = self.casino.people.truth, self._journaled()
+        wrong = self.mismatches()
+        assert not wrong, (wrong, self.casino.people.truth)
+
+    def mismatches(self) -> list[str]:
+        """Return in what the journal of the last round differs from the text."""
+        people, journaled = self.casino.people, self._journaled()
+        truth = people.truth
         self.seen["void rounds"] += truth.is_void
         self.seen["hands out of the round"] += len(truth.dead)
         if truth.is_void and not (journaled.results or journaled.hits):
-            return
+            return []
         ends = truth.ends()
         results = {key: result for key, result in journaled.results.items() if not {key[0], key[2]} & truth.dead}
-        for key, result in results.items():
-            assert key in ends, (key, result, truth)
-            self._compare(key, result, ends[key])
-        self._compare_claims(journaled, ends)
-        assert self._due(ends) <= results.keys(), (self._due(ends) - results.keys(), truth)
+        wrong = [f"{key}: {result}, and by the text {ends.get(key)}" for key, result in results.items()
+                 if not self._agrees(key, result, ends.get(key))]  # fmt: skip
+        due = set() if truth.is_void else {key for key in ends if people.is_recorded(key)}
+        wrong += [f"{key}: not in the journal, and by the text {ends[key]}" for key in due - results.keys()]
+        return wrong + self._wrong_claims(journaled, ends)
 
-    def _due(self, ends: dict[Key, End]) -> set[Key]:
-        """Return the wagers that the journal must have: those of seats whose cards were entered."""
-        people = self.casino.people
-        if people.truth.is_void:
-            return set()
-        return {key for key in ends if people.is_recorded(key)}
-
-    def _compare(self, key: Key, result: Proposal, end: End) -> None:
+    def _agrees(self, key: Key, result: Proposal, end: End | None) -> bool:
         truth = self.casino.people.truth
-        if not result.hand and not result.line:  # stated by the dealer, or decided without any hand
-            assert result.outcome == end.outcome, (key, result, end, truth)
-        else:
-            cents = truth.wagers[key[0]].get(key[1], 0)
-            assert agrees(result, end, cents), (key, result, end, truth)
-        assert result.clauses, (key, result)
         self.seen[f"{key[1]}{' envy' if key[2] else ''} {result.outcome}"] += 1
+        if not result.hand and not result.line:  # stated by the dealer, or decided without any hand
+            return end is not None and result.outcome == end.outcome and bool(result.clauses)
+        return agrees(result, end, truth.wagers[key[0]].get(key[1], 0)) and bool(result.clauses)
 
-    def _compare_claims(self, journaled: JournaledRound, ends: dict[Key, End]) -> None:
-        """Compare claims and envy of the progressive with the text: hand, amounts, seats."""
-        rules = self.casino.edition.progressive
-        truth = self.casino.people.truth
+    def _wrong_claims(self, journaled: JournaledRound, ends: dict[Key, End]) -> list[str]:
+        """Return which claims and envy of the progressive differ from the text: hand, amounts, seats."""
+        rules, truth = self.casino.edition.progressive, self.casino.people.truth
         if rules is None or (truth.is_void and not truth.settles_void):
-            return
-        meter = self.casino.controller.table.context.meter
-        assert meter is not None
+            return []
         won = {seat: end for (seat, wager, of), end in ends.items()
                if wager == rules.wager and of is None and end.outcome == "wins"}  # fmt: skip
-        assert won.keys() == journaled.hits.keys(), (won, journaled.hits, truth)
+        wrong = [f"seat {seat}: no claim, and by the text {won[seat]}" for seat in won.keys() - journaled.hits.keys()]
         for seat, hit in journaled.hits.items():
-            end, award = won[seat], meter.award(hit.hand)
-            share = hit.entry.meter_before * end.percent // 100 // _CENT * _CENT
-            assert (award.label, hit.fixed, hit.share) == (end.line, end.paid * _CENT, share), (hit, end)
             self.seen["claims"] += 1
+            if not self._is_claim_right(hit, won.get(seat)):
+                wrong.append(f"seat {seat}: {hit}, and by the text {won.get(seat)}")
         for of in {of for _, wager, of in ends if of is not None and wager == rules.wager} | journaled.envy.keys():
             due = {seat: end.paid * _CENT for (seat, wager, hand), end in ends.items()
                    if wager == rules.wager and hand == of}  # fmt: skip
             each, seats = journaled.envy.get(of, (0, ()))
-            assert due == dict.fromkeys(seats, each), (of, due, journaled.envy, truth)
             self.seen["progressive envy"] += len(seats)
+            if due != dict.fromkeys(seats, each) and not truth.is_void:
+                wrong.append(f"envy for seat {of}: {journaled.envy.get(of)}, and by the text {due}")
+        return wrong
+
+    def _is_claim_right(self, hit: HitClaimed, end: End | None) -> bool:
+        meter = self.casino.controller.table.context.meter
+        if end is None or meter is None:
+            return False
+        share = hit.entry.meter_before * end.percent // 100 // _CENT * _CENT  # fractions of a cent stay in the meter
+        return (meter.award(hit.hand).label, hit.fixed, hit.share) == (end.line, end.paid * _CENT, share)
 
     def _journaled(self) -> JournaledRound:
         """Return what the journal has recorded since the last round."""
