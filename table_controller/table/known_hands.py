@@ -86,7 +86,7 @@ def _try_entry(c: Context, place: int, enter: Callable[[], None]) -> None:
     hands, replacement = dict(round_.hands), round_.replacement_card
     try:
         enter()
-        settling.check_possible(c)
+        settling.check_known(c, settling.dealt_round(c))
     except BadHand as error:
         round_.hands, round_.replacement_card = hands, replacement
         c.refuse(str(error))
@@ -115,7 +115,7 @@ def on_setting_entered(c: Context, event: ev.SettingEntered) -> None:
         if known is not None and sorted(known.cards) != sorted(cards):
             raise BadHand(f"its cards are {notation.format_cards(known.cards)}; each card is set once")
         c.state.round.hands[event.place] = Hand(cards, event.who.credential, hands)
-        settling.check_possible(c)  # before the house way is asked about these hands
+        settling.check_known(c, settling.dealt_round(c))  # before the house way is asked about these hands
         again = c.terms.misset(hands) if event.place == _DEALER else None
         if again is not None:
             right = " | ".join(notation.format_cards(hand) for hand in again.hands)

@@ -76,7 +76,7 @@ def _has(c: Context, wager: Wager, seat: int) -> bool:
     if wager.decision:
         return round_.decided.get(seat) == wager.name
     if rules is not None and wager.name == rules.wager:
-        bet = c.state.money.bets.get(seat)  # of a void round, whose sensors are closed already
+        bet = c.state.money.bets.get(seat)  # a void round's sensors are open again; its bets may still be settled
         return c.has_progressive and (seat in c.state.progressive.accepted or (bet is not None and bet.state == "open"))
     if wager.name in round_.side_wagers:  # the dealer entered its seats before the lock
         return seat in round_.side_wagers[wager.name]
@@ -119,19 +119,19 @@ def claimed_hand(c: Context, seat: int) -> tuple[str, tuple[Proposal, ...]] | No
     return next((award.hand for award in rules.awards if award.label == line), ""), proposals
 
 
-def check_possible(c: Context) -> DealtRound:
-    """Return what is known of the round; BadHand if it is impossible. In a void round players need not have decided."""
+def _possible_round(c: Context) -> DealtRound | None:
+    """Return what is known of the round; None if a later event made it impossible, so that nothing is proposed."""
     played = dealt_round(c)
-    check(c.terms, played, void=c.settles_void, partial=True)
+    try:
+        check_known(c, played)
+    except BadHand:
+        return None
     return played
 
 
-def _possible_round(c: Context) -> DealtRound | None:
-    """Return what is known of the round; None if a later event made it impossible, so that nothing is proposed."""
-    try:
-        return check_possible(c)
-    except BadHand:
-        return None
+def check_known(c: Context, played: DealtRound) -> None:
+    """Raise BadHand if what is known of the round is not possible; in a void round players need not have decided."""
+    check(c.terms, played, void=c.settles_void, partial=True)
 
 
 def _proposals(c: Context, seat: int, wagers: set[str]) -> tuple[Proposal, ...]:
@@ -180,7 +180,7 @@ def envy_proposals(c: Context) -> tuple[Proposal, ...] | None:
     if played is None or missing_for_envy(c.terms, played):
         return None
     sensed = "" if rules is None else rules.wager
-    verdicts = [verdict for verdict in envy_due(c.terms, played) if verdict.wager != sensed]
+    verdicts = [verdict for verdict in envy_due(c.terms, played, void=c.settles_void) if verdict.wager != sensed]
     results = payments(c.terms, played, verdicts)
     return tuple(
         msgspec.structs.replace(_proposal(verdict, result), envy_to=verdict.seat, envy_of=verdict.envy_of)
