@@ -19,7 +19,7 @@ from tests.support.core.ideal_table import (
     findings,
     refusal_text,
 )
-from tests.support.core.two_games import ALL_WAGERS, ASIA, PAI_GOW
+from tests.support.core.two_games import ALL_WAGERS, ASIA, BONUS, PAI_GOW
 
 if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
@@ -513,8 +513,8 @@ def with_envy(amounts: dict[int, int]) -> IdealTable:
     return table
 
 
-def test_known_cards_decide_which_hands_pay_envy_to_which_seats_and_how_much() -> None:
-    table = with_envy({1: 500, 3: 500, 6: 499})
+def settle_until_envy(table: IdealTable) -> dict[int | None, tuple[str, ...]]:
+    """Settle until envy is to be paid; return what could be answered about each hand."""
     judged = {}
     for _ in range(40):
         if table.prompts("envy_paid") or table.phase != mc.SETTLING:
@@ -524,7 +524,68 @@ def test_known_cards_decide_which_hands_pay_envy_to_which_seats_and_how_much() -
             judged[asked.seat] = asked.choices
         for event in table.answer(asked):
             table.step(event)
-    assert judged == {1: ("no",), 3: ("announced",), 6: ("no",)}
+    return judged
+
+
+@pytest.mark.parametrize(("ruling", "recorded"), [("stands", [(1, 3)]), ("dealer_settles", [])])
+def test_a_dealer_disputes_proposed_envy_and_a_floorperson_rules(ruling: str, recorded: list[tuple[int, int]]) -> None:
+    table = with_envy({1: 500, 3: 500, 6: 499})
+    settle_until_envy(table)
+    asked = table.prompt("envy_paid")
+    assert asked.choices == ("confirmed", "disputed")
+    table.answer_prompt("envy_paid", "disputed")
+    assert table.prompt("envy_disputed").proposals == asked.proposals
+    assert not table.prompts("envy_paid")
+    decided = table.answer_prompt("envy_disputed", ruling)
+    assert findings(decided, "dispute_ruled")
+    if ruling == "dealer_settles":
+        assert table.prompt("envy_paid").proposals == ()
+        decided = table.answer_prompt("envy_paid", "done")
+    assert [(each.seat, each.result.envy_of) for each in decisions_of(WagerSettled, decided)] == recorded
+    assert not table.prompts("envy_paid")
+
+
+@pytest.mark.parametrize(("ruling", "paid"), [("no", True), ("announced", False)])
+def test_a_dealer_disputes_whether_a_known_hand_pays_envy(ruling: str, paid: bool) -> None:
+    """A card of seat 1 was entered wrong: what the floorperson sees there counts, and its cards decide no more."""
+    table = with_envy({1: 500, 3: 500, 6: 500})
+    while not table.prompts("envy_hand") or table.prompt("envy_hand").seat != 1:
+        for event in table.answer(table.prompts()[0]):
+            table.step(event)
+    table.answer_prompt("envy_hand", "disputed")
+    assert table.prompt("envy_hand_disputed").choices == ("no", "announced")
+    assert refusal_text(enter(table, 1, "2s 4h 6d 8s Th Jd Qh"))
+    table.answer_prompt("envy_hand_disputed", ruling)
+    assert (1 in table.round_.hands) is paid
+    settle_until_envy(table)
+    assert bool(table.prompt("envy_paid").proposals) is paid
+    assert (1 in table.round_.envy_hands) is not paid
+
+
+def test_the_amount_of_an_optional_wager_is_entered_until_that_wager_is_settled() -> None:
+    """575.11(h): the main wager is settled before the Bonus Wager, whose amount may still be unknown then, or wrong."""
+    table = IdealTable(ASIA, **BONUS).start("blue", "red")
+    table.seats, table.side = (6,), {"bonus": (6,)}
+    table.play_to(mc.SETTLING)
+    enter(table, 0, DEALERS[ASIA])
+    enter(table, 6, HAND[ASIA])
+    compare(table)
+    table.step(ev.SettingEntered(6, SETTING[ASIA], DEALER))
+    table.answer_prompt("settled", "confirmed")
+    assert refusal_text(table.step(ev.AmountEntered("asia_poker", 6, 500, DEALER))).startswith("seat 6 is settled")
+    table.step(ev.AmountEntered("bonus", 6, 500, DEALER))
+    paid = proposals(table, "side_settled")["bonus"].paid_cents
+    table.step(ev.AmountEntered("bonus", 6, 1000, DEALER))
+    assert paid
+    assert proposals(table, "side_settled")["bonus"].paid_cents == 2 * paid
+    table.answer_prompt("side_settled", "confirmed")
+    assert refusal_text(table.step(ev.AmountEntered("bonus", 6, 500, DEALER)))
+
+
+def test_known_cards_decide_which_hands_pay_envy_to_which_seats_and_how_much() -> None:
+    table = with_envy({1: 500, 3: 500, 6: 499})
+    judged = settle_until_envy(table)
+    assert judged == {1: ("no", "disputed"), 3: ("announced", "disputed"), 6: ("no", "disputed")}
     (bonus,) = table.prompt("envy_paid").proposals
     assert (bonus.envy_to, bonus.envy_of, bonus.wager) == (1, 3, "fortune"), (
         "$4.99 opens no envy, and nobody envies himself"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Questions that the dealer answers at the card pad, one after the other.
 AT_THE_PAD: Final = (
     "settled", "dealer_set", "disputed", "side_settled", "side_disputed", "progressive", "claim_disputed", "envy_hand",
-    "envy_paid",
+    "envy_paid", "envy_disputed", "envy_hand_disputed",
 )  # fmt: skip
 # Share of the rounds in which the dealer enters no cards and settles by touch.
 _BY_TOUCH: Final = 0.1
@@ -102,9 +102,11 @@ class CardPadPeople(TablePeople):
                 await self.answer_pad(prompt, "surrendered")
             case "settled" | "side_settled" | "progressive":
                 await self._settle(prompt)
-            case "disputed" | "side_disputed" | "claim_disputed":
+            case "disputed" | "side_disputed" | "claim_disputed" | "envy_disputed":
                 await self.rule(prompt)
-            case "envy_hand":
+            case "envy_paid" if prompt.proposals:
+                await self.judge(prompt)
+            case "envy_hand" | "envy_hand_disputed":
                 await self.judge_envy(prompt)
             case _:
                 await self.answer_pad(prompt, prompt.choices[0])
@@ -211,14 +213,25 @@ class CardPadPeople(TablePeople):
         assert not wrong, (wrong, self.truth)
         await self.answer_pad(prompt, prompt.choices[0])
 
-    def differences(self, prompt: Prompt) -> list[str]:
-        """Return in which wagers the proposals differ from the text's settlement of the real cards."""
-        ends, seat = self.truth.ends(), prompt.seat or 0
-        return [
-            f"{seat} {each.wager}: {each} and not {ends.get((seat, each.wager, None))}"
+    def differences(self, prompt: Prompt) -> dict[str, str]:
+        """Return the wagers whose proposal differs from the text's settlement of the real cards, and how."""
+        if prompt.seat is None:
+            return self._envy_differences(prompt)
+        ends, seat = self.truth.ends(), prompt.seat
+        placed = self.truth.wagers[seat]
+        return {
+            each.wager: f"{seat}: {each} and not {ends.get((seat, each.wager, None))}"
             for each in prompt.proposals
-            if not agrees(each, ends.get((seat, each.wager, None)), self.truth.wagers.get(seat, {}).get(each.wager, 0))
-        ]
+            if not agrees(each, ends.get((seat, each.wager, None)), placed.get(each.wager, 0))
+        }
+
+    def _envy_differences(self, prompt: Prompt) -> dict[str, str]:
+        """Return how proposed envy differs from the text: who is paid how much for which hand."""
+        rules = self.casino.edition.progressive
+        sensed = "" if rules is None else rules.wager
+        due = {key: end.paid for key, end in self.truth.ends().items() if key[2] is not None and key[1] != sensed}
+        proposed = {(each.envy_to or 0, each.wager, each.envy_of): each.paid_cents for each in prompt.proposals}
+        return {} if proposed == due else {"envy": f"{proposed} and not {due}"}
 
     async def settle_by_touch(self, prompt: Prompt) -> None:
         """Settle the main wager of a seat as the dealer sees it."""

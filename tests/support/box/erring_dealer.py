@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from simulators.casino.table import CasinoTable
     from table_controller.table.decisions import Prompt
     from tests.support.box.card_pad_people import Entry
+    from tests.support.box.settled_rounds import Mismatch
     from tests.support.box.signed_on_table import Reply
 
 # What became of an error.
@@ -61,6 +62,7 @@ class ErringDealer(CardPadPeople):
         self.counted: Counter[tuple[str, str]] = Counter()  # errors by kind and by what became of them
         self.unknown: set[tuple[int, str]] = set()  # wagers that the box does not know, because of an error
         self.alone: set[int] = set()  # seats that the dealer settles alone
+        self.wrong_shown: set[tuple[int, str]] = set()  # seats and wagers with a wrong proposal in this round
         self._ruled: set[int] = set()
         self._named_seats: dict[int, tuple[int, ...]] = {}  # by question
 
@@ -68,11 +70,14 @@ class ErringDealer(CardPadPeople):
         """Draw the next round."""
         super().begin_round(number)
         self.slips, self.unknown, self.alone, self._ruled = [], set(), set(), set()
+        self.wrong_shown = set()
 
-    def count_slips(self, mismatches: list[str]) -> None:
+    def count_slips(self, mismatches: list[Mismatch]) -> None:
         """Count what became of the errors of a round: what nobody caught is harmless only if the journal is right."""
+        wrong = {mismatch.seat for mismatch in mismatches}
         for slip in self.slips:
-            self.counted[slip.kind, slip.end or (SLIPPED if mismatches else HARMLESS)] += 1
+            concerned = slip.place in wrong or 0 in wrong or (bool(wrong) and slip.place == 0)
+            self.counted[slip.kind, slip.end or (SLIPPED if concerned else HARMLESS)] += 1
 
     def _errs(self) -> bool:
         return self.rng.randrange(self.one_in) == 0
@@ -256,15 +261,30 @@ class ErringDealer(CardPadPeople):
 
     async def judge(self, prompt: Prompt) -> None:
         """Compare the proposals with the table; dispute what differs, if it is noticed."""
-        if self.differences(prompt) and self._notices():
+        seat, wrong = prompt.seat or 0, self.differences(prompt)
+        self.wrong_shown |= {(seat, wager) for wager in wrong}
+        if wrong and (seat in self._ruled or self._notices()):  # whoever disputed once looks again
             await self._object(prompt)
         elif "disputed" in prompt.choices and self._errs():
-            self.slips.append(Slip("confirmation: disputed although right", prompt.seat or 0))
+            self.slips.append(Slip("confirmation: disputed although right", seat))
             await self.answer_pad(prompt, "disputed")
         elif prompt.kind == "settled" and self.rng.random() < _STATES:
             await self._state(prompt)
         else:
             await self.answer_pad(prompt, prompt.choices[0])
+
+    async def judge_envy(self, prompt: Prompt) -> None:
+        """Enter whether a hand pays envy; dispute a known hand that lies there otherwise, if that is noticed."""
+        seat, choice = prompt.seat or 0, self.envy_seen(prompt)
+        if choice not in prompt.choices:
+            self.wrong_shown.add((0, "envy"))
+            choice = prompt.choices[0]
+            if self._notices():
+                choice = "disputed"
+                self.alone.add(0)  # the dealer pays the envy of this round alone
+                for slip in self._open(place=seat):
+                    slip.end = COMPARED
+        await self.answer_pad(prompt, choice)
 
     async def _object(self, prompt: Prompt) -> None:
         """Correct an amount that is wrong; dispute everything else."""
@@ -327,6 +347,8 @@ class ErringDealer(CardPadPeople):
     def is_recorded(self, key: Any) -> bool:
         """Return whether the journal must have the result of a wager."""
         seat, wager, of = key
+        if of is not None and 0 in self.alone:  # the dealer pays the envy alone
+            return False
         return not {seat, of} & self.alone and (seat, wager) not in self.unknown and super().is_recorded(key)
 
 
@@ -336,7 +358,7 @@ class ErringTable(SettledTable):
     def __init__(self, game: str, seed: int, *, one_in: int = 50, attention: float = 1.0) -> None:
         super().__init__(game, seed, partial(ErringDealer, one_in=one_in, attention=attention))
         self.counted: Counter[tuple[str, str]] = Counter()
-        self.slipped: list[tuple[list[str], list[Slip]]] = []  # mismatches of a round, and its errors
+        self.slipped: list[tuple[list[Mismatch], list[Slip]]] = []  # mismatches of a round, and its errors
 
     def compare(self) -> None:
         """Compare the journal of the last round with the text; count the errors."""

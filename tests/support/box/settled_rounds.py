@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from simulators.casino.soak import resume_play
 from simulators.engine.virtual_time import run_virtual
@@ -34,6 +34,14 @@ class PadTable(SignedOnTable):
     async def before_no_more_bets(self) -> None:
         """Enter the optional wagers for which nobody asks."""
         await self.people.enter_early()
+
+
+class Mismatch(NamedTuple):
+    """A wager that the journal settles in another way than the text; seat 0 for envy, which all seats share."""
+
+    seat: int
+    wager: str
+    text: str
 
 
 class JournaledRound:
@@ -84,6 +92,7 @@ class SettledTable:
         )  # fmt: skip
         casino.people.begin_round(0)
         await casino.open("blue", "red")
+        self.begin()
         try:
             for number in range(1, rounds + 1):
                 casino.people.begin_round(number)
@@ -104,6 +113,9 @@ class SettledTable:
             await casino.close()
         self.seen += casino.people.seen
 
+    def begin(self) -> None:
+        """Do what comes before the first round of the open table."""
+
     # --- the journal against the text ---------------------------------------------------------------------------------
 
     def compare(self) -> None:
@@ -111,7 +123,7 @@ class SettledTable:
         wrong = self.mismatches()
         assert not wrong, (wrong, self.casino.people.truth)
 
-    def mismatches(self) -> list[str]:
+    def mismatches(self) -> list[Mismatch]:
         """Return in what the journal of the last round differs from the text."""
         people, journaled = self.casino.people, self._journaled()
         truth = people.truth
@@ -121,10 +133,10 @@ class SettledTable:
             return []
         ends = truth.ends()
         results = {key: result for key, result in journaled.results.items() if not {key[0], key[2]} & truth.dead}
-        wrong = [f"{key}: {result}, and by the text {ends.get(key)}" for key, result in results.items()
+        wrong = [_mismatch(key, result, ends.get(key)) for key, result in results.items()
                  if not self._agrees(key, result, ends.get(key))]  # fmt: skip
         due = set() if truth.is_void else {key for key in ends if people.is_recorded(key)}
-        wrong += [f"{key}: not in the journal, and by the text {ends[key]}" for key in due - results.keys()]
+        wrong += [_mismatch(key, None, ends[key]) for key in due - results.keys()]
         return wrong + self._wrong_claims(journaled, ends)
 
     def _agrees(self, key: Key, result: Proposal, end: End | None) -> bool:
@@ -134,25 +146,27 @@ class SettledTable:
             return end is not None and result.outcome == end.outcome and bool(result.clauses)
         return agrees(result, end, truth.wagers[key[0]].get(key[1], 0)) and bool(result.clauses)
 
-    def _wrong_claims(self, journaled: JournaledRound, ends: dict[Key, End]) -> list[str]:
+    def _wrong_claims(self, journaled: JournaledRound, ends: dict[Key, End]) -> list[Mismatch]:
         """Return which claims and envy of the progressive differ from the text: hand, amounts, seats."""
         rules, truth = self.casino.edition.progressive, self.casino.people.truth
         if rules is None or (truth.is_void and not truth.settles_void):
             return []
         won = {seat: end for (seat, wager, of), end in ends.items()
                if wager == rules.wager and of is None and end.outcome == "wins"}  # fmt: skip
-        wrong = [f"seat {seat}: no claim, and by the text {won[seat]}" for seat in won.keys() - journaled.hits.keys()]
+        wrong = [Mismatch(seat, rules.wager, f"no claim, by the text {won[seat]}")
+                 for seat in won.keys() - journaled.hits.keys()]  # fmt: skip
         for seat, hit in journaled.hits.items():
             self.seen["claims"] += 1
             if not self._is_claim_right(hit, won.get(seat)):
-                wrong.append(f"seat {seat}: {hit}, and by the text {won.get(seat)}")
+                wrong.append(Mismatch(seat, rules.wager, f"{hit}, by the text {won.get(seat)}"))
         for of in {of for _, wager, of in ends if of is not None and wager == rules.wager} | journaled.envy.keys():
             due = {seat: end.paid * _CENT for (seat, wager, hand), end in ends.items()
                    if wager == rules.wager and hand == of}  # fmt: skip
             each, seats = journaled.envy.get(of, (0, ()))
             self.seen["progressive envy"] += len(seats)
             if due != dict.fromkeys(seats, each) and not truth.is_void:
-                wrong.append(f"envy for seat {of}: {journaled.envy.get(of)}, and by the text {due}")
+                text = f"envy for seat {of}: {journaled.envy.get(of)}, by the text {due}"
+                wrong.append(Mismatch(0, rules.wager, text))
         return wrong
 
     def _is_claim_right(self, hit: HitClaimed, end: End | None) -> bool:
@@ -172,3 +186,9 @@ class SettledTable:
                 for decision in step.decisions:
                     found.add(step.event, decision)
         return found
+
+
+def _mismatch(key: Key, result: Proposal | None, end: End | None) -> Mismatch:
+    seat, wager, of = key
+    text = f"{key}: {'not in the journal' if result is None else result}, by the text {end}"
+    return Mismatch(seat if of is None else 0, wager, text)
