@@ -104,8 +104,8 @@ class CardPadPeople(TablePeople):
                 await self._settle(prompt)
             case "disputed" | "side_disputed" | "claim_disputed" | "envy_disputed":
                 await self.rule(prompt)
-            case "envy_paid" if prompt.proposals:
-                await self.judge(prompt)
+            case "envy_paid":
+                await (self.judge(prompt) if prompt.proposals else self.pay_envy_alone(prompt))
             case "envy_hand" | "envy_hand_disputed":
                 await self.judge_envy(prompt)
             case _:
@@ -251,6 +251,11 @@ class CardPadPeople(TablePeople):
         """A floorperson rules about a dispute."""
         raise AssertionError(f"nobody disputes at this table: {prompt}")
 
+    async def pay_envy_alone(self, prompt: Prompt) -> None:
+        """Pay envy by the cards on the table, where not all of them are known to the box."""
+        assert self.by_touch or self.truth.gave_up or self.truth.dead, f"no envy is proposed: {self.truth}"
+        await self.answer_pad(prompt, prompt.choices[0])
+
     async def judge_envy(self, prompt: Prompt) -> None:
         """Enter whether a hand pays envy; known cards leave only what is true."""
         choice = self.envy_seen(prompt)
@@ -260,7 +265,7 @@ class CardPadPeople(TablePeople):
     def envy_seen(self, prompt: Prompt) -> str:
         """Return whether a hand pays envy, as the dealer sees it."""
         pays = any(of == prompt.seat for _, _, of in self.truth.ends())
-        lines = [choice for choice in prompt.choices if choice not in ("no", "announced")]
+        lines = [choice for choice in prompt.choices if choice not in ("no", "announced", "disputed")]
         if lines:
             line = self.envied_line(prompt, prompt.seat or 0)
             return line if line != "none" else "no"

@@ -286,6 +286,11 @@ class ErringDealer(CardPadPeople):
                     slip.end = COMPARED
         await self.answer_pad(prompt, choice)
 
+    async def pay_envy_alone(self, prompt: Prompt) -> None:
+        """Pay envy by the cards on the table."""
+        self.alone.add(0)
+        await self.answer_pad(prompt, prompt.choices[0])
+
     async def _object(self, prompt: Prompt) -> None:
         """Correct an amount that is wrong; dispute everything else."""
         seat = prompt.seat or 0
