@@ -1,7 +1,7 @@
-"""Measures the settling of six seats in the core: every wager of every game, against the bare evaluation by the rulebook.
+"""Measures the settling of six seats in the core: every wager of every game, against the rulebook alone.
 
-All cards, settings and amounts are entered beforehand, and the table is restored to that moment for every sample; what
-is measured are the steps by which the dealer confirms the proposals, seat by seat, until every wager is settled. The
+A round is recorded: its cards, settings and amounts are entered, and every proposal is confirmed, until the last wager
+is settled. A sample restores the table and replays what follows the entries; a second row replays the entries too. The
 floor evaluates the same round once with the rulebook, without a table. Processor time, as in `benchmarks.core`.
 """
 
@@ -11,45 +11,53 @@ import random
 from time import process_time
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from benchmarks.budgets import BUDGETS
 from benchmarks.rows import BenchmarkRow, arguments, interleave, print_table, print_verdict
 from table_controller.rulebook import GAMES
 from table_controller.rulebook.cards import JOKER, NOTATION, format_cards
+from table_controller.rulebook.settlement.payments import amount_of
 from table_controller.rulebook.settlement.round_settlement import settle
 from table_controller.table import events as ev
 from table_controller.table import settling
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import RequestRefused
+from table_controller.table.decisions import RequestRefused, WagerSettled
 from tests.support.box.true_round import all_wagers
 from tests.support.core.ideal_table import DEALER, IdealTable, decisions_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from table_controller.rulebook.settlement.dealt_round import DealtRound
     from table_controller.table.decisions import Prompt
 
-ROUNDS: Final = 20
-SEED: Final = 1
+ROUNDS: Final = 40
+SEED: Final = 2
 SEATS: Final = (1, 2, 3, 4, 5, 6)
 CENTS: Final = 600
-# What the dealer confirms when a seat is settled; the settling of a hit takes other people, and ends the measurement.
-CONFIRMED: Final = ("settled", "side_settled", "progressive", "envy_hand", "envy_paid")
 
 
-class KnownRound:
-    """A table in the settling of a round with six seats, all wagers, and everything known; and how it is settled."""
+class RecordedSettling:
+    """The settling of one round with six seats and all wagers: the states before it, its events, the known round."""
 
     def __init__(self, game: str) -> None:
-        self.floor = IdealTable(game, **all_wagers(game, SEED))
+        self.floor = floor = IdealTable(game, **all_wagers(game, SEED))
         self._rng = random.Random(SEED)
-        self._prepare()
-        self.table = self.floor.table
-        self.snapshot = self.table.snapshot()
-        self.played = settling.dealt_round(self.table.context)
-        self.events = self._settle()
+        self._bet()
+        self.table = floor.table
+        self.before_entries = self.table.snapshot()
+        floor.log.clear()
+        self._enter_all()
+        self.before_settling, entries = self.table.snapshot(), len(floor.log)
+        self.played: DealtRound
+        self._settle()
+        self.all_events = [event for event, _ in floor.log]
+        self.events = self.all_events[entries:]
+        self.settled = sum(len(decisions_of(WagerSettled, decided)) for _, decided in floor.log)
 
-    def _prepare(self) -> None:
-        """Play to the settling, and enter everything."""
+    def _bet(self) -> None:
+        """Play to the settling, with every optional wager at every seat."""
         floor, rules = self.floor, self.floor.edition
         optional = [wager for wager in rules.wagers if wager.option]
         floor.seats = SEATS
@@ -60,33 +68,107 @@ class KnownRound:
             if wager.amount != "table_unit":
                 self._enter(*(ev.AmountEntered(wager.name, seat, CENTS, DEALER) for seat in SEATS))
         floor.play_to(mc.SETTLING)
-        for wager in rules.wagers:
+
+    def _enter_all(self) -> None:
+        """Enter amounts, cards, settings; where cards are dealt seat by seat, they are entered while settling."""
+        floor, hand = self.floor, self.floor.edition.hand
+        for wager in floor.edition.wagers:
             if not wager.option:
                 cents = 2 * CENTS if wager.amount == "twice_ante" else CENTS
                 placed = [seat for seat in SEATS if settling.has_wager(floor.table.context, seat, wager.name)]
                 self._enter(*(ev.AmountEntered(wager.name, seat, cents, DEALER) for seat in placed))
-        self._deal()
-
-    def _deal(self) -> None:
-        floor, hand = self.floor, self.floor.edition.hand
-        for _ in SEATS if hand.second_deal else ():
-            for event in floor.answer(floor.prompt("additional_cards")):
-                floor.step(event)
-            floor.answer_prompt("settled", "settled") if False else None
         deck = floor.edition.cards
-        cards = [card for card in range(52) for _ in range(deck.decks)] + [JOKER] * deck.jokers
-        self._rng.shuffle(cards)
+        self._cards = [card for card in range(52) for _ in range(deck.decks)] + [JOKER] * deck.jokers
+        self._rng.shuffle(self._cards)
+        if hand.second_deal:
+            return
         for place in (0, *SEATS) if hand.dealer_hand else SEATS:
-            self._enter(ev.HandEntered(place, format_cards(cards[: hand.cards]), DEALER))
-            cards = cards[hand.cards :]
-        if any(JOKER in known.cards for place, known in floor.round_.hands.items() if place) and not hand.split:
-            self._enter(ev.ReplacementEntered(NOTATION[next(card for card in cards if card != JOKER)], DEALER))
+            self._enter_hand(place)
+        jokers = [place for place, known in floor.round_.hands.items() if place and JOKER in known.cards]
+        if jokers and not hand.split:
+            replacement = next(card for card in self._cards if card != JOKER)
+            self._enter(ev.ReplacementEntered(NOTATION[replacement], DEALER))
         for prompt in floor.prompts("dealer_set"):
             floor.step(ev.Answer(prompt.id, prompt.choices[0], DEALER))
         if hand.split:
             self._enter(*(ev.HouseWayAsked(seat, DEALER) for seat in SEATS))
 
+    def _enter_hand(self, place: int) -> None:
+        size = self.floor.edition.hand.cards
+        self._enter(ev.HandEntered(place, format_cards(self._cards[:size]), DEALER))
+        self._cards = self._cards[size:]
+
+    def _settle(self) -> None:
+        """Confirm proposals until every wager is settled."""
+        floor = self.floor
+        while floor.phase == mc.SETTLING:
+            prompt = floor.prompts()[0]
+            if len(floor.round_.hands) >= len(SEATS):
+                self.played = self._with_amounts(settling.dealt_round(floor.table.context))
+            if self._is_unknown(prompt):
+                self._enter_hand(prompt.seat or 0)
+                continue
+            for event in floor.answer(prompt):
+                floor.step(event)
+
+    def _with_amounts(self, played: DealtRound) -> DealtRound:
+        """Return the known round with the amounts that the paytables fix."""
+        terms = self.table.context.terms
+        fixed = [
+            replace(seat, wagers={name: amount_of(terms, seat, name) for name in seat.wagers}) for seat in played.seats
+        ]
+        return replace(played, seats=tuple(fixed))
+
+    def _is_unknown(self, prompt: Prompt) -> bool:
+        return prompt.kind == "settled" and prompt.seat not in self.floor.round_.hands
+
     def _enter(self, *events: ev.Event) -> None:
         for event in events:
             refused = decisions_of(RequestRefused, self.floor.step(event))
             assert not refused, (event, refused)
+
+    def replay(self, snapshot: bytes, events: Sequence[ev.Event]) -> Callable[[], Sequence[float]]:
+        """Return what replays events from a state; the time is that of all of them."""
+        step = self.table.step
+
+        def batch() -> Sequence[float]:
+            self.table.restore(snapshot)
+            start = process_time()
+            for event in events:
+                step(event)
+            return [process_time() - start]
+
+        return batch
+
+    def evaluate(self) -> Sequence[float]:
+        """Settle the known round once by the rulebook."""
+        terms = self.table.context.terms
+        start = process_time()
+        settle(terms, self.played)
+        return [process_time() - start]
+
+
+def main() -> None:
+    """Measure, print, judge."""
+    rounds = arguments(
+        "Settling six seats with all wagers in the core, compared with the rulebook alone.",
+        "python -m benchmarks.settling --rounds 100",
+        ROUNDS,
+    )
+    for game in GAMES:
+        recorded = RecordedSettling(game)
+        settled = BenchmarkRow(
+            f"{game}, {len(recorded.events)} events", recorded.replay(recorded.before_settling, recorded.events)
+        )
+        entered = BenchmarkRow(
+            f"{game}, with {len(recorded.all_events) - len(recorded.events)} entries",
+            recorded.replay(recorded.before_entries, recorded.all_events),
+        )
+        rows = [settled, entered, BenchmarkRow(f"{game}, the rulebook alone", recorded.evaluate, "floor")]
+        interleave(rows, rounds)
+        print_table(f"six seats, {recorded.settled} wagers settled", rows, rows[-1:])
+        print_verdict(BUDGETS["settling"], f"{game}: six seats with all wagers", 1000 * settled.percentile(0.5))
+
+
+if __name__ == "__main__":
+    main()

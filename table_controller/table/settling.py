@@ -15,7 +15,7 @@ from table_controller.rulebook.settlement.check import check
 from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat
 from table_controller.rulebook.settlement.known import missing_for_envy
 from table_controller.rulebook.settlement.payments import payments
-from table_controller.rulebook.settlement.round_settlement import envy_due, settle_seat
+from table_controller.rulebook.settlement.round_settlement import envy_verdicts, seat_verdicts
 from table_controller.table.decisions import Proposal, WagerSettled
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _proposals(c: Context, seat: int, wagers: set[str]) -> tuple[Proposal, ...]:
     if played is None or at is None:
         return ()
     due = {wager for wager in wagers & at.wagers.keys() if seat not in round_.stated.get(wager, ())}
-    verdicts = settle_seat(c.terms, played, at, void=c.settles_void)
+    verdicts = seat_verdicts(c.terms, played, at)
     if not due or not due <= {verdict.wager for verdict in verdicts}:
         return ()
     results = payments(c.terms, played, verdicts)
@@ -180,7 +180,7 @@ def envy_proposals(c: Context) -> tuple[Proposal, ...] | None:
     if played is None or missing_for_envy(c.terms, played):
         return None
     sensed = "" if rules is None else rules.wager
-    verdicts = [verdict for verdict in envy_due(c.terms, played, void=c.settles_void) if verdict.wager != sensed]
+    verdicts = [verdict for verdict in envy_verdicts(c.terms, played) if verdict.wager != sensed]
     results = payments(c.terms, played, verdicts)
     return tuple(
         msgspec.structs.replace(_proposal(verdict, result), envy_to=verdict.seat, envy_of=verdict.envy_of)

@@ -47,12 +47,22 @@ def settle_seat(
     BadHand if what is known is not possible. `missing` lists what keeps the other wagers from being decided.
     """
     check(terms, played, void=void, partial=True)
+    return seat_verdicts(terms, played, seat)
+
+
+def seat_verdicts(terms: SettlementTerms, played: DealtRound, seat: Seat) -> tuple[WagerVerdict, ...]:
+    """Return what `settle_seat` does, for a round that is checked already."""
     return tuple(_seat(terms, played, seat))
 
 
 def envy_due(terms: SettlementTerms, played: DealtRound, *, void: bool = False) -> tuple[WagerVerdict, ...]:
     """Return the envy bonuses that are certain by what is known now; `missing_for_envy` lists what may add to them."""
     check(terms, played, void=void, partial=True)
+    return envy_verdicts(terms, played)
+
+
+def envy_verdicts(terms: SettlementTerms, played: DealtRound) -> tuple[WagerVerdict, ...]:
+    """Return what `envy_due` does, for a round that is checked already."""
     playing = [seat for seat in settlement_order(terms, played) if seat.fate in ("plays", "gave_up")]
     return tuple(game_rules(terms.edition.game).envy(terms, played, playing))
 
