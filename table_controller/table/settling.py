@@ -122,10 +122,13 @@ def claimed_hand(c: Context, seat: int) -> tuple[str, tuple[Proposal, ...]] | No
 def _possible_round(c: Context) -> DealtRound | None:
     """Return what is known of the round; None if a later event made it impossible, so that nothing is proposed."""
     played = dealt_round(c)
+    if (played, c.settles_void) == c.possible_round:  # a step asks several times, and most steps change nothing of it
+        return played
     try:
         check_known(c, played)
     except BadHand:
         return None
+    c.possible_round = (played, c.settles_void)
     return played
 
 
