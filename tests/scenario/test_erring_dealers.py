@@ -1,4 +1,4 @@
-"""Dealers who err at the card pad of the shipped box: every error is caught or harmless; wrong proposals are disputed."""
+"""Dealers who err at the card pad of the shipped box: every error is caught or harmless; wrong proposals are counted."""
 
 from __future__ import annotations
 
