@@ -66,5 +66,5 @@ def copy_as_cut(folder: Path, image: Path) -> Path:
 
 
 def decode_migration(body: bytes) -> rec.MigrationRecord:
-    """Return the decoded body of a `migration` record of this version."""
+    """Return the decoded body of a migration record."""
     return msgspec.json.decode(body, type=rec.MigrationRecord)
