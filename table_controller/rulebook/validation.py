@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, get_args
 
-from table_controller.rulebook.vocabulary import (
-    PHASES,
-    TRIGGERS,
-    Phase,
-    Trigger,
-)
+from table_controller.rulebook.vocabulary import PHASES, TRIGGERS, DecisionFact, Phase, Trigger
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -166,3 +161,9 @@ def _both(one: Conditions, other: Conditions, phase: str) -> bool:
     if phase == "dealing" and (one.hand_deal_over or other.hand_deal_over):
         return shared["dealing"] != ["hand"]
     return True
+
+
+def decision_facts(edition: Edition) -> tuple[DecisionFact, ...]:
+    """Return the possible values of the decisions fact; `open` only, in games without decisions."""
+    decides = any(wager.decision for wager in edition.wagers)
+    return get_args(DecisionFact) if decides else get_args(DecisionFact)[:1]

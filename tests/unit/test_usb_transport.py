@@ -20,6 +20,7 @@ from firmware_bridge.transport import usb as transport_module
 from firmware_bridge.transport.ports import open_port
 from firmware_bridge.transport.threaded import MAX_BACKLOG
 from firmware_bridge.transport.usb import find_ports
+from firmware_bridge.transport.usb_address import parse_usb
 from simulators.usbip import device as simulated
 from simulators.usbip.descriptors import pack_string, read_configuration
 from simulators.usbip.device import BULK_IN, BULK_OUT
@@ -222,7 +223,7 @@ async def test_an_open_that_was_canceled_before_it_began_touches_no_device() -> 
         end = BareUsbDevice(server)
         attached: list[bool] = []
         end.device.attach = lambda: attached.append(True)  # type: ignore[method-assign]
-        hold = transport_module._Claim(transport_module.parse_usb(end.port))
+        hold = transport_module._Claim(parse_usb(end.port))
         hold.leaving = True
         with pytest.raises(PortBusy, match="opening was canceled"):
             await asyncio.to_thread(transport_module._open, hold)

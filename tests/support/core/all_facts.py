@@ -6,8 +6,8 @@ from itertools import product
 from typing import TYPE_CHECKING, get_args
 
 from table_controller.rulebook.irregularity_rows import Facts
+from table_controller.rulebook.validation import decision_facts
 from table_controller.rulebook.vocabulary import (
-    DecisionFact,
     DeckFact,
     DeviceFact,
     ShufflerFact,
@@ -30,13 +30,7 @@ def all_facts(edition: Edition) -> Iterator[Facts]:
     decks: tuple[DeckFact, ...] = get_args(DeckFact)
     methods = [method.name for method in edition.deal.methods]
     for dealing, shuffler, start, device, deck, finding, decisions in product(
-        methods, shufflers, starts, devices, decks, findings, _decision_facts(edition)
+        methods, shufflers, starts, devices, decks, findings, decision_facts(edition)
     ):
         yield Facts(dealing=dealing, shuffler=shuffler, start=start, device=device, deck=deck, finding=finding,
                     decisions=decisions)  # fmt: skip
-
-
-def _decision_facts(edition: Edition) -> tuple[DecisionFact, ...]:
-    """Return the possible values of the decisions fact; `open` only, in games without decisions."""
-    decides = any(wager.decision for wager in edition.wagers)
-    return get_args(DecisionFact) if decides else get_args(DecisionFact)[:1]
