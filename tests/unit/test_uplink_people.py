@@ -1,4 +1,4 @@
-"""MQTT names people by their roles: no item of any step has a credential, whatever a finding or a refusal says."""
+"""MQTT names people by their roles: no item of any step has a credential, not even in a sentence."""
 
 from __future__ import annotations
 
