@@ -126,6 +126,7 @@ class CredentialChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     by: str = ""
     by_role: str = ""
     user: str = ""
+    place: str = ""  # of a wrong PIN at a locked box: where it was typed
     times: int = 1  # number of wrong PINs
 
 
@@ -308,14 +309,14 @@ def _replaced(
     return done[0]
 
 
-def record_refused_pin(path: Path, id_: str, user: str) -> None:
-    """Keep a wrong PIN of a command for the journal. An unknown id is not kept: it may be a PIN."""
+def record_refused_pin(path: Path, id_: str, user: str = "", *, place: str = "") -> None:
+    """Keep a wrong PIN of a command or at a locked box for the journal. An unknown id is not kept: it may be a PIN."""
     with lock_people_file(path):
         people, changes = load_people_file(path)
         known = people.get(id_.casefold())
         refused = [at for at, change in enumerate(changes) if change.what == "pin_refused"]
         if len(refused) < MOST_REFUSED_KEPT:
-            new = [*changes, _change("pin_refused", known, Author(user=user))]
+            new = [*changes, replace(_change("pin_refused", known, Author(user=user)), place=place)]
         else:
             new = list(changes)
             new[refused[-1]] = replace(changes[refused[-1]], times=changes[refused[-1]].times + 1)
