@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.service import IN_SERVICE
 from simulators.casino.dealer import DEALER, FLOOR, LAYOUT, SimulatedPeople
 from simulators.casino.deck_truth import DeckTruth
-from simulators.casino.disk import Disk, DiskWriter, PowerCut
+from simulators.casino.disk import Disk, PowerCut
+from simulators.casino.disk_writer import DiskWriter
 from simulators.casino.power import Mains, NoCredentials, SimulatedClock, make_plan
 from simulators.casino.quiescence import QuiescenceWait
 from simulators.casino.table_layout import default_choices, table_slots

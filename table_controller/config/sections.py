@@ -123,7 +123,7 @@ class JournalSection(Section, frozen=True):
     copy: Annotated[
         Path_ | None,
         Meta(
-            description="the folder of the second copy, on another disk or mounted from another host",
+            description="the folder of the second copy, on another disk or mounted from another computer",
             examples=["/mnt/copy/journal"],
         ),
     ] = None

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from devices.shuffler.messages import Motor, Segment, Sensor
 from simulators.world.cards import DECK_53, SIX_DECKS
-from simulators.world.path import CardPathMechanics, PathLayout
+from simulators.world.path import CardPathMechanics
+from simulators.world.path_layout import PathLayout
 
 if TYPE_CHECKING:
     from random import Random
