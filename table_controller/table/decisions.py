@@ -13,7 +13,7 @@ from table_controller.ledger.money import MoneyEntry
 from table_controller.table.return_steps import Evidence, ReturnStep
 
 Actuation = Literal[
-    "shuffle", "eject", "clear_out", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw", "open_bets",
+    "shuffle", "eject", "insert", "clear_out", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw", "open_bets",
     "light", "unlock", "pay", "return_to_service", "test",
 ]  # fmt: skip
 # What people need a permit for, by the same rows of reasons: another method in place of a device that is out of order,

@@ -78,6 +78,9 @@ def open_hold(
     bad = c.state.decks.get(deck or "")
     if trigger == "count_wrong" and bad is not None:
         bad.verified = False  # it is dealt again only after a count finds it complete
+    between = bad is not None and c.is_between_machines(bad)
+    if bad is not None and between:
+        bad.verified = False  # its cards may be in both machines
     ruling = _ruling(c, trigger, slot, deck, finding)
     hold = Hold(
         c.fresh_id(), trigger, ruling.clauses or ruling.see, [], ruling.outcomes, slot, deck, seat,
@@ -87,6 +90,8 @@ def open_hold(
     c.state.holds[hold.id] = hold
     c.out.append(HoldOpened(hold.id, trigger, ruling.outcomes, hold.clauses, slot, deck, seat))
     carry_out(c, hold, ruling.outcomes)
+    if between and "shoe_emptied" not in hold.steps:
+        hold.steps.insert(0, "shoe_emptied")
     if slot is not None and c.state.slots[slot].state == FAULTED:
         hold.steps.append("device_cleared")
         hold.acknowledges = "floorperson"  # a device's fault is always acknowledged by a floorperson

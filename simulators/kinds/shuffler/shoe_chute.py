@@ -31,6 +31,10 @@ class ShoeChute:
         self._is_moving = False
         self._pending: list[InjectedFault] = []
 
+    def join(self, entry: str, on_arrival: Callable[[], None]) -> None:
+        """Let the chute end at a place in a shoe."""
+        self.entry, self.on_arrival = entry, on_arrival
+
     @property
     def has_cards(self) -> bool:
         """Whether cards are in the chute itself."""
