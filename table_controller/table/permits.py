@@ -106,11 +106,14 @@ def _button_barred(v: TableView, _r: Resource) -> bool:
 def _used_last(v: TableView, r: Resource) -> bool:
     """Whether two decks alternate, another one is open, and this one was used last (X19).
 
-    A deck that was put in place while there was no other is dealt, and so is the deck of a round that has begun.
+    A deck that was put in place while there was no other is dealt, also if it is still on its way from the shuffler
+    into the shoe, and so is the deck of a round that has begun.
     """
     unopened = (mc.RECEIVED, mc.INSPECTED, mc.SHOWN)
     deck = v.state.decks.get(r.deck or "")
-    if deck is None or v.is_in_place(deck) or (v.is_round_under_way and deck.name == v.state.round.deck):
+    if deck is None or v.is_in_place(deck) or v.is_between_machines(deck):
+        return False
+    if v.is_round_under_way and deck.name == v.state.round.deck:
         return False
     others = [d for d in v.decks_at_table() if d.name != r.deck and d.state not in unopened]
     return bool(others) and v.edition.second_set is not None and r.deck is not None and v.state.last_deck == r.deck

@@ -62,7 +62,7 @@ ACTUATIONS: Final = {
 CONTINUING: Final = ("take_in", "deliver", "count_all")
 
 
-def model(method: str) -> dict[str, bool]:
+def model(method: str) -> dict[str, Any]:
     """Return the options of a model that has this method."""
     return {"inserts": True} if method == "insert" else {"continuous": method in CONTINUING}
 
