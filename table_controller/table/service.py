@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Kinds of device whose fault with cards inside has a rule of its own.
 _FAULTS: Final[dict[str, Trigger]] = {"shuffler": "shuffler_fault", "shoe": "shoe_fault"}
 # Commands whose result arrives as an event before their end. Without that event the result is not known.
-_RESULT_REQUIRED: Final = ("shuffle", "insert", "load", "dispense", "draw")
+_RESULT_REQUIRED: Final = ("shuffle", "load", "dispense", "draw")
 ResultEvent = ev.ShuffleEnded | ev.ShuffleFailed | ev.ShoeLoaded | ev.DiscardsTakenIn | ev.NumberDrawn
 RESULT_EVENTS: Final[dict[type, str]] = {
     ev.ShuffleEnded: "shuffle", ev.ShuffleFailed: "shuffle", ev.ShoeLoaded: "load", ev.DiscardsTakenIn: "load",
@@ -173,6 +173,8 @@ def on_command_ended(c: Context, event: ev.CommandEnded) -> None:
         _failed(c, issued)
     elif issued.act in ("eject", "clear_out"):
         shuffling.confirm_given_out(c, issued.slot, issued.deck)
+    elif issued.act == "insert" and not issued.is_result_reported:
+        shuffling.on_insertion_unreported(c, issued.slot, issued.deck)
     elif issued.act in _RESULT_REQUIRED and not issued.is_result_reported:
         (_undo if slot.state == FAULTED else _failed)(c, issued)  # its fault is already reported
     elif issued.act == "give_stub" and not issued.is_result_reported and c.state.dealing == "automated_shoe":

@@ -189,9 +189,7 @@ def on_stack_inserted(c: Context, event: ev.StackInserted) -> None:
         return
     ordered = c.has_pending_command(event.slot, "insert")
     mixed = c.state.decks.get(c.state.slots[shoe].deck or "")
-    slot.deck, slot.ran = None, False
-    c.state.slots[shoe].deck, deck.place = deck.name, shoe + INTAKE
-    c.state.book.move_all(deck.name, deck.place)
+    _record_inserted(c, deck, event.slot, shoe)
     if event.count is not None:
         c.state.book.record_count(deck.name, deck.place, event.count)
         if event.count != c.edition.cards.count:
@@ -201,6 +199,22 @@ def on_stack_inserted(c: Context, event: ev.StackInserted) -> None:
         for each in (deck, *([mixed] if mixed is not None and mixed is not deck else [])):
             each.verified = False  # it must be counted before it is dealt
             open_hold(c, "unknown_cards", slot=event.slot, deck=each.name)
+
+
+def _record_inserted(c: Context, deck: Deck, shuffler: str, shoe: str) -> None:
+    """Record that a stack has left the shuffler for the shoe."""
+    c.state.slots[shuffler].deck, c.state.slots[shuffler].ran = None, False
+    c.state.slots[shoe].deck, deck.place = deck.name, shoe + INTAKE
+    c.state.book.move_all(deck.name, deck.place)
+
+
+def on_insertion_unreported(c: Context, slot: str, name: str | None) -> None:
+    """The command to insert a stack is done, and nobody observed it: the cards must be found in the shoe and counted."""
+    shoe, deck = c.slot_of("shoe"), c.state.decks.get(name or "")
+    if deck is None or shoe is None or c.state.slots[slot].deck != deck.name:
+        return
+    _record_inserted(c, deck, slot, shoe)
+    open_hold(c, "shuffler_fault", slot=slot, deck=deck.name)
 
 
 def free_shoe(c: Context, name: str | None) -> None:
