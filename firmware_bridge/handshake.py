@@ -67,7 +67,7 @@ _TO_DEVICE: Final = decoder(HandshakeToDevice)
 
 
 class Trust(msgspec.Struct, frozen=True):
-    """What a host accepts at one port: the kind, the keys by serial number, the approved firmware, and what it can do."""
+    """What a host accepts at one port: the kind, keys by serial number, approved firmware, needed capabilities."""
 
     kind: str
     keys: Mapping[str, DeviceKey]
@@ -103,7 +103,7 @@ def check_capabilities(hello: DeviceHello, trust: Trust) -> None:
     lacking = ", ".join(sorted(trust.needs.difference(hello.capabilities)))
     if lacking:
         raise CapabilityMissing(
-            f"{hello.kind} {hello.serial} ({hello.model}) lacks a capability that the rules of this table need: {lacking}"
+            f"{hello.kind} {hello.serial} ({hello.model}) lacks what the rules of this table need: {lacking}"
         )
 
 

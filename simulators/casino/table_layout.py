@@ -52,11 +52,16 @@ def table_slots(game: str, start: str | None = None) -> dict[str, str]:
 
 
 def slots_of_models(models: Iterable[str]) -> dict[str, str]:
-    """Return a slot for each model that a table has in addition to its own: the first one of its kind."""
+    """Return a slot for each model that a table has in addition to its own, or instead: the first one of its kind."""
     for model in models:
         if model not in MODELS:
             raise UsageError(f"there is no model {model!r}; models: {', '.join(MODELS)}")
     return {f"{MODELS[model].machine.kind}.1": model for model in models}
+
+
+def fit_models(game: str, more: Mapping[str, str]) -> dict[str, str]:
+    """Return the models for a game's table: a shuffler that inserts its stack has the size of the game's decks."""
+    return dict(more) | (inserting_models(game) if "inserting" in more.get("shuffler.1", "") else {})
 
 
 def default_choices(game: str) -> dict[str, Any]:
@@ -119,7 +124,7 @@ def join_chutes(machines: Iterable[SimulatedMachine]) -> None:
     by_kind: dict[str, Any] = {machine.kind: machine for machine in machines}
     shuffler, shoe = by_kind.get("shuffler"), by_kind.get("shoe")
     if shuffler is not None and shoe is not None:
-        shuffler.mechanics.shoe_chute.join(shoe.entry, lambda: shoe.firmware.hands_moved())
+        shuffler.mechanics.shoe_chute.join(shoe.entry, shoe.firmware.hands_moved)
 
 
 def make_machines(slots: dict[str, str], **options: Any) -> list[SimulatedMachine]:

@@ -185,12 +185,12 @@ def _inserts(edition: Edition, stated: Submission) -> Iterator[str]:
     if stated.shuffler not in ("deck", "batch"):
         yield f"inserts_into_shoe needs an automated shuffler with a stack {_cite(*clauses)}"
     if stated.dealing not in SHOE_DEALING:
-        yield f"inserts_into_shoe: with dealing = {stated.dealing} there is no dealing shoe to insert into {_cite(*clauses)}"
+        yield f"inserts_into_shoe: dealing = {stated.dealing} has no dealing shoe to insert into {_cite(*clauses)}"
     if "machine_shuffle" in edition.cut.when and not stated.reshuffles:
         device = edition.approved_device
         yield (
-            "inserts_into_shoe needs a device approved to reshuffle: without the approval the stack is cut before it is in "
-            f"the shoe {_cite(edition.cut.clause, device.clause, 'O5')}"
+            "inserts_into_shoe needs a device approved to reshuffle: without the approval the stack is cut before it "
+            f"is in the shoe {_cite(edition.cut.clause, device.clause, 'O5')}"
         )
 
 

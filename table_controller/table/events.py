@@ -638,7 +638,8 @@ PersonEvent = (
 # What shufflers and shoes report.
 CardEvent = (
     CardsInserted | CardsBehindGate | IntakeEmptied | ShuffleEnded | ShuffleFailed | DeckGivenOut | StackInserted
-    | DiscardsTakenIn | ShoeLoaded | ShoeEmpty | StackOut | StackTaken | CardsDrawn | StubOut | ShoeFault | FaceUpSeen | CoverCardOut
+    | DiscardsTakenIn | ShoeLoaded | ShoeEmpty | StackOut | StackTaken | CardsDrawn | StubOut | ShoeFault | FaceUpSeen
+    | CoverCardOut
 )  # fmt: skip
 # What dice, generator, button, bet sensors and signs report, and the service state of every device.
 DeviceEvent = (

@@ -209,7 +209,7 @@ def _record_inserted(c: Context, deck: Deck, shuffler: str, shoe: str) -> None:
 
 
 def on_insertion_unreported(c: Context, slot: str, name: str | None) -> None:
-    """The command to insert a stack is done, and nobody observed it: the cards must be found in the shoe and counted."""
+    """The command to insert a stack is done, and nobody observed it: people must find the cards and count them."""
     shoe, deck = c.slot_of("shoe"), c.state.decks.get(name or "")
     if deck is None or shoe is None or c.state.slots[slot].deck != deck.name:
         return
@@ -305,10 +305,7 @@ def _into_place(c: Context) -> None:
     if not c.is_round_under_way and any(c.is_in_place(other) and c.is_playable(other) for other in c.decks_at_table()):
         return  # another deck is in place
     if deck.place.endswith(GATE) and c.shuffler is not None:
-        if not _goes_by_chute(c, deck):
-            c.try_issue_command("eject", c.shuffler, deck=deck.name)
-        elif c.shoe is not None and c.try_issue_command("insert", c.shuffler, deck=deck.name):
-            c.state.slots[c.shoe].deck = deck.name  # the shoe takes no other deck meanwhile
+        _out_of_shuffler(c, deck, c.shuffler)
     elif c.is_between_machines(deck):
         if c.shoe is not None and deck.place == c.shoe + INTAKE:
             c.try_issue_command("load", c.shoe, deck=deck.name)
@@ -321,6 +318,14 @@ def _into_place(c: Context) -> None:
             c.ask("take_in_hand", "dealer", deck=deck.name, clauses=c.clauses("load"))
         elif c.shoe is None or not c.is_blocked("load", c.shoe, deck.name):
             c.ask("put_in_shoe", "dealer", deck=deck.name, slot=c.shoe, clauses=c.clauses("load"))
+
+
+def _out_of_shuffler(c: Context, deck: Deck, shuffler: str) -> None:
+    """Have the shuffler insert its stack into the shoe, or eject it."""
+    if not _goes_by_chute(c, deck):
+        c.try_issue_command("eject", shuffler, deck=deck.name)
+    elif c.shoe is not None and c.try_issue_command("insert", shuffler, deck=deck.name):
+        c.state.slots[c.shoe].deck = deck.name  # the shoe takes no other deck meanwhile
 
 
 def _goes_by_chute(c: Context, deck: Deck) -> bool:

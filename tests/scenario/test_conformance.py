@@ -62,7 +62,9 @@ async def test_a_good_machine_passes_everything(seed: int, model: str, line: str
     assert not run.ended_early
 
 
-@pytest.mark.parametrize("model", ["shuffler-batch", "shuffler-batch-identifying", "shuffler-batch-inserting", "shuffler-continuous"])
+@pytest.mark.parametrize(
+    "model", ["shuffler-batch", "shuffler-batch-identifying", "shuffler-batch-inserting", "shuffler-continuous"]
+)
 async def test_a_good_machine_with_six_decks_passes_everything(seed: int, model: str) -> None:
     run = await examine(model, seed=seed)
     assert with_verdict(run.results, RequirementVerdict.PASS) == {line.id for line in run.results}, failures(run)

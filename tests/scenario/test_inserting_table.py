@@ -1,6 +1,6 @@
 """A table whose shuffler inserts its stack into the shoe: the shipped box, simulated machines, the true cards.
 
-Whatever ends an insertion, the deck is counted by people before a card of it is dealt, and play goes on.
+However an insertion ends, the deck is counted by people before a card of it is dealt, and play goes on.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ def _inject(slot: str, fault: str) -> Callable[[CasinoTable], object]:
 # What goes wrong: when the insertion is ordered, or in the middle of the push (which takes 1.2 s), or during the load.
 ENDS: Final = {
     "the stack sticks in the chute": _now(_inject("shuffler.1", "chute_jam:cards=20")),
-    "a card falls beside the shoe": _now(_inject("shuffler.1", "chute_gap:cards=1")),
-    "the whole stack falls beside the shoe": _now(_inject("shuffler.1", "chute_gap:cards=0")),
+    "a card falls next to the shoe": _now(_inject("shuffler.1", "chute_gap:cards=1")),
+    "the whole stack falls next to the shoe": _now(_inject("shuffler.1", "chute_gap:cards=0")),
     "the motor is seized": _now(_inject("shuffler.1", "seized:motor=eject")),
     "the door is opened": _at(0.6, _inject("shuffler.1", "door:to=open")),
     "the shuffler loses power": _at(0.6, _inject("shuffler.1", "power_cut:seconds=2")),
@@ -149,9 +149,7 @@ async def test_a_shuffler_without_a_chute_is_never_in_service_at_such_a_table(se
 
 
 async def test_a_table_that_does_not_insert_accepts_either_model(seed: int) -> None:
-    casino = CasinoTable(
-        PAI_GOW, seed=seed, models=inserting_models(PAI_GOW), choices={"inserts_into_shoe": False}
-    )
+    casino = CasinoTable(PAI_GOW, seed=seed, models=inserting_models(PAI_GOW), choices={"inserts_into_shoe": False})
     await casino.open("blue", "red")
     await casino.round()
     acts = {each.act for _, them in casino.step_log for each in them if isinstance(each, Command)}

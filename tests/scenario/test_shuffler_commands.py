@@ -26,7 +26,13 @@ from firmware_bridge.errors import (
 from firmware_bridge.link import REPLY_RTOS
 from firmware_bridge.rtt_estimator import MAX_RTO_S
 from tests.support.machines.bench import ShufflerTestBench, over_the_ladder, shuffler_bench
-from tests.support.machines.card_checks import ask_until_answered, behind_gate, check_reported_cards, run_command, until_moving
+from tests.support.machines.card_checks import (
+    ask_until_answered,
+    behind_gate,
+    check_reported_cards,
+    run_command,
+    until_moving,
+)
 from tests.support.machines.command_watch import CommandWatch
 
 if TYPE_CHECKING:

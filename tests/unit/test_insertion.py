@@ -16,8 +16,8 @@ from table_controller.rulebook.submission import check_submission
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, Finding, HoldOpened, Prompt
-from tests.support.core.ideal_table import DEALER, FLOOR, IdealTable, decisions_of
-from tests.support.core.setups import CHOICES, table_at
+from tests.support.core.ideal_table import CHOICES, DEALER, FLOOR, IdealTable, decisions_of
+from tests.support.core.setups import table_at
 from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def _after(event: Callable[[IdealTable], ev.Event]) -> Callable[[IdealTable, Com
 
     def end(floor: IdealTable, order: Command) -> list[Decision]:
         hold_back = floor.override
-        floor.override = lambda one: [] if isinstance(one, Command) and one.act == "load" else hold_back(one)  # type: ignore[misc]
+        floor.override = lambda one: [] if isinstance(one, Command) and one.act == "load" else hold_back(one)
         _reported(floor, order)
         return floor.step(event(floor))
 

@@ -29,7 +29,10 @@ REPORTS = {
     "StackInserted": ("insert",),
 }
 DEALS = ("dispense", "start_round")
-MOVES = ("shuffle", "eject", "insert", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw", "return_to_service")
+MOVES = (
+    "shuffle", "eject", "insert", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw",
+    "return_to_service",
+)  # fmt: skip
 OF_THE_ROUND = ("dispense", "start_round", "give_stub", "arm_dice", "draw")
 WHOLE_DECK = ("cards_together", "deck_counted", "count_deck")
 

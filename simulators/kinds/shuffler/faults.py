@@ -73,7 +73,7 @@ FAULTS: Final[FaultRows] = (
         "chute_gap",
         "machine",
         {"cards": "1"},
-        "inserting model: CARDS cards of the next stack fall beside the shoe, 0 = all of them",
+        "inserting model: CARDS cards of the next stack fall next to the shoe, 0 = all of them",
     ),
     ("sort_mode", "machine", {}, "a person switches the machine to SORT mode"),
     (

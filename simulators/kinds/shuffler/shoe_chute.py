@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simulators.world.table import BESIDE_SHOE
+from simulators.world.table import NEAR_SHOE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ BENCH_SHOE: Final = "bench_shoe"
 
 
 def _ignore() -> None:
-    """Nobody is told on the bench."""
+    """On the bench no shoe is joined to the chute."""
 
 
 class ShoeChute:
@@ -68,7 +68,7 @@ class ShoeChute:
             self._arrive(min(stack, fault.integer("cards")))
         else:
             for card in self._world.at(self.place)[: fault.integer("cards") or stack]:
-                self._world.move(card, BESIDE_SHOE)
+                self._world.move(card, NEAR_SHOE)
             self._arrive(self._world.count(self.place))
 
     def clear(self, to: str) -> int:
