@@ -263,6 +263,15 @@ def test_every_other_end_holds_the_deck_until_people_have_counted_it(game: str, 
     assert floor.deck().place != SHOE
 
 
+@pytest.mark.parametrize("order", ["reshuffle", "remove_deck"])
+def test_an_order_about_a_deck_on_its_way_takes_it_out_of_the_shoe_too(order: str) -> None:
+    floor, _ = pushing()
+    floor.order(order, deck="blue")
+    (hold,) = floor.state.holds.values()
+    assert hold.steps[0] == "shoe_emptied"
+    in_no_round(floor)
+
+
 @pytest.mark.parametrize("end", ["jam in the chute", "link to the shoe lost", "box restarts", "shuffler faults"])
 def test_the_shoe_is_emptied_whichever_machine_failed(end: str) -> None:
     floor, order = pushing()
