@@ -31,6 +31,7 @@ from tests.support.suite.clause_evidence import (
     DRIVEN,
     RECORD,
     REFUSED,
+    SETTLED,
     SHOWN,
     deciding_tests,
 )
@@ -52,6 +53,7 @@ BINDING: Final = ("device", "prompt", "compute")
 # The word for what the deciding test shows. A deciding test that cites nothing has a word from a person who read it.
 _WORDS: Final[dict[str, Enforcement]] = {
     REFUSED: "enforced in play",
+    SETTLED: "enforced in play",
     ASKED: "prompted",
     COMPUTED: "computed on request",
 }

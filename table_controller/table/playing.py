@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import cards as book
 from table_controller.rulebook.cards import format_cards
+from table_controller.rulebook.wager_limits import citation_of
 from table_controller.table import (
     boxes,
     dealing,
@@ -328,7 +329,7 @@ def _stated_objection(c: Context, wager: str, stated: Mapping[int, Outcome]) -> 
         return f"{wager} is no optional wager that is settled by a stated result"
     for seat in stated:
         if not settling.has_wager(c, seat, wager) or seat in c.state.round.stated.get(wager, ()):
-            return f"seat {seat} has no {rule.title} to settle ({rule.clause})"
+            return f"seat {seat} has no {rule.title} to settle ({citation_of(c.edition.game, rule)})"
     return None
 
 

@@ -160,7 +160,7 @@ def _proposal(verdict: WagerVerdict, result: WagerResult | None) -> Proposal:
         wager=verdict.wager,
         outcome=verdict.outcome,
         hand=verdict.hand,
-        clauses=verdict.clauses,
+        clauses=verdict.clauses if result is None else result.clauses,  # with that of the payout limit
         line=verdict.line or "",
         odds=verdict.odds,
         fixed_cents=verdict.fixed_cents,

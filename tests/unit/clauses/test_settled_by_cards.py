@@ -33,7 +33,7 @@ def _choices(game: str, wager: str) -> dict[str, Any]:
     return {"wagers": [wager], "paytables": {wager: rule.tables[0]}} if rule.option else {}
 
 
-def _at_settlement(example: dict[str, str]) -> IdealTable:
+def at_settlement(example: dict[str, str]) -> IdealTable:
     """Return a table that settles one seat, whose cards, setting and optional wager are known."""
     game, wager = example["game"], example["wager"]
     table = IdealTable(game, **_choices(game, wager)).start("blue", "red")
@@ -79,7 +79,7 @@ def _stated(table: IdealTable, example: dict[str, str], outcome: str) -> ev.Seat
     "example", [pytest.param(each, marks=clauses(each["clause"]), id=each["clause"]) for each in EXAMPLES]
 )
 def test_a_result_that_the_cards_contradict_is_refused_with_the_clause(example: dict[str, str]) -> None:
-    table = _at_settlement(example)
+    table = at_settlement(example)
     before = table.table.snapshot()
     (refused,) = table.step(_stated(table, example, OTHER[example["outcome"]]))
     assert isinstance(refused, RequestRefused)
@@ -89,6 +89,7 @@ def test_a_result_that_the_cards_contradict_is_refused_with_the_clause(example: 
     settled = [each.result for each in decisions_of(WagerSettled, decided) if each.result.wager == example["wager"]]
     assert [result.outcome for result in settled] == [example["outcome"]]
     assert example["clause"] in settled[0].clauses
+    assert example.get("line", settled[0].line) == settled[0].line
 
 
 def test_a_wager_that_nobody_placed_in_time_is_not_settled() -> None:
