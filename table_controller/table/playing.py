@@ -29,6 +29,7 @@ from table_controller.table.state import Round
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from table_controller.rulebook.schema import Wager
     from table_controller.table import events as ev
     from table_controller.table.context import Context
     from table_controller.table.decisions import Prompt
@@ -330,6 +331,22 @@ def _stated_objection(c: Context, wager: str, stated: Mapping[int, Outcome]) -> 
     for seat in stated:
         if not settling.has_wager(c, seat, wager) or seat in c.state.round.stated.get(wager, ()):
             return f"seat {seat} has no {rule.title} to settle ({citation_of(c.edition.game, rule)})"
+        first = _settled_before(c, wager, seat)
+        if first is not None:
+            return f"settle the {first.title} of seat {seat} first{c.citation('side_order')}"
+    return None
+
+
+def _settled_before(c: Context, wager: str, seat: int) -> Wager | None:
+    """Return a side wager of a seat that the chapter settles before this one, and that is open."""
+    round_ = c.state.round
+    if not c.clauses("side_order") or seat in round_.side_settled:
+        return None
+    for rule in c.edition.wagers:
+        if rule.name == wager:
+            return None
+        if seat in round_.side_wagers.get(rule.name, ()) and seat not in round_.stated.get(rule.name, ()):
+            return rule
     return None
 
 

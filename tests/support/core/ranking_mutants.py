@@ -220,5 +220,9 @@ CHANGED: Final[dict[str, Change]] = {
     "688a.6(b)(9)": _seven(pai_gow, "seven_card_features", _without("three_pair")),
     "688a.6(c)": _pai_gow(_no_kickers),
     "688a.6(d)": _ACE_HIGH,
+    "687a.12(b)": _seven(wild, "class_features", _without("straight")),
+    "688a.6(f)": _seven(pai_gow, "seven_card_features", _without("five_of_a_kind")),
+    "688a.6(f)(6)": _seven(pai_gow, "seven_card_features", _without("five_of_a_kind")),
+    "688a.1:Envy Bonus Qualifying Hand": _seven(pai_gow, "seven_card_features", _without("four_of_a_kind")),
     "688a.6(e)": _seven(pai_gow, "seven_card_features", _without("royal_flush_plus_royal_match")),
 }

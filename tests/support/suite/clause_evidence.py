@@ -78,7 +78,7 @@ class ClauseEvidence:
 
     def shows(self, clause: str) -> str:
         """Return the strongest evidence of this test about a clause."""
-        if clause in self.refused or any(_cites(sentence, clause) for sentence in self.sentences):
+        if clause in self.refused or any(cites(sentence, clause) for sentence in self.sentences):
             return REFUSED
         if clause in self.settled:
             return SETTLED
@@ -87,7 +87,7 @@ class ClauseEvidence:
         return DRIVEN if self.driven else COMPUTED
 
 
-def _cites(sentence: str, clause: str) -> bool:
+def cites(sentence: str, clause: str) -> bool:
     """Whether a sentence cites a clause, alone or in a list: `(575.7(c), 575.7(e))`."""
     return re.search(rf"(?:\(|, ){re.escape(clause)}(?:\)|, )", sentence) is not None
 
