@@ -26,17 +26,16 @@ SEAT: Final = 3
 OTHER: Final = {"wins": "loses", "loses": "wins", "pushes": "wins"}
 
 
-def _choices(game: str, wager: str) -> dict[str, Any]:
+def choices_of(game: str, wager: str) -> dict[str, Any]:
     """Offer the wager of the example, with its first paytable."""
     rule = rulebook.edition(game).wager(wager)
-    assert rule is not None
-    return {"wagers": [wager], "paytables": {wager: rule.tables[0]}} if rule.option else {}
+    return {"wagers": [wager], "paytables": {wager: rule.tables[0]}} if rule is not None and rule.option else {}
 
 
 def at_settlement(example: dict[str, str]) -> IdealTable:
     """Return a table that settles one seat, whose cards, setting and optional wager are known."""
     game, wager = example["game"], example["wager"]
-    table = IdealTable(game, **_choices(game, wager)).start("blue", "red")
+    table = IdealTable(game, **choices_of(game, wager)).start("blue", "red")
     table.seats, table.side = (SEAT,), {wager: (SEAT,)}
     decided = example.get("decided")
     table.override = lambda each: (
@@ -94,7 +93,7 @@ def test_a_result_that_the_cards_contradict_is_refused_with_the_clause(example: 
 
 def test_a_wager_that_nobody_placed_in_time_is_not_settled() -> None:
     bonus = next(each for each in EXAMPLES if each["wager"] == "bonus" and each["game"] == "asia_poker")
-    table = IdealTable("asia_poker", **_choices("asia_poker", "bonus")).start("blue", "red")
+    table = IdealTable("asia_poker", **choices_of("asia_poker", "bonus")).start("blue", "red")
     table.seats = (SEAT,)
     table.play_to(mc.SETTLING)
     (late,) = table.step(ev.AmountEntered("bonus", SEAT, 500, DEALER))
