@@ -264,7 +264,8 @@ def _by_evidence() -> str:
     by_cards = sum(each["shows"] == SETTLED or KNOWN_CARDS in each["test"] for each in deciding_tests().values())
     return fill(
         f"Of the clauses that are enforced in play, the core cites {shown[REFUSED]} when it refuses a request or stops "
-        f"the table, and {shown[SETTLED]} in the result of a wager that known cards settle. {shown[DRIVEN]} are *uncited*, and a person read their tests: {read['refused']} are refused or "
+        f"the table, and {shown[SETTLED]} in the result of a wager that known cards settle. "
+        f"{shown[DRIVEN]} are *uncited*, and a person read their tests: {read['refused']} are refused or "
         f"stopped without a citation, {read['carried out']} the core carries out itself. {read['prompted']} uncited "
         f"clauses are prompted only. {by_cards} of the enforced clauses decide a wager by its cards: they bind "
         "where the dealer enters the cards that lie face up.",

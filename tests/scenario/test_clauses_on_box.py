@@ -82,7 +82,9 @@ class Pad:
 @asynccontextmanager
 async def box_of(game: str, wager: str, seats: tuple[int, ...] = (SEAT,)) -> AsyncIterator[Pad]:
     """A box of a table that offers an optional wager, with its round open for wagers."""
-    house = CasinoTable(game, seed=5, choices={"wagers": [], "paytables": {}, **choices_of(game, wager)}, people=PadPeople)
+    house = CasinoTable(
+        game, seed=5, choices={"wagers": [], "paytables": {}, **choices_of(game, wager)}, people=PadPeople
+    )
     house.seats = seats
     house.people.choices = {**house.people.choices, f"side_wagers/{wager}": "done"}
     try:
@@ -113,7 +115,7 @@ async def at_settlement(pad: Pad, example: dict[str, str]) -> None:
 
 
 async def check_on_box(clause: str) -> None:
-    """Check that the box refuses a result that the example's cards contradict, with the clause, and accepts the right."""
+    """Check that the box refuses with the clause what the example's cards contradict, and accepts the right result."""
     example = BY_CLAUSE[clause]
     async with box_of(example["game"], example["wager"]) as pad:
         await at_settlement(pad, example)

@@ -102,7 +102,7 @@ def test_a_part_that_is_not_done_is_shown_even_if_tests_name_the_other_parts() -
 
 
 def test_what_decides_a_wager_and_how_its_hands_rank_binds_where_cards_are_known() -> None:
-    """The table refuses a result that entered cards contradict, and cites what decides it; inscriptions it only prints."""
+    """The table refuses a result that entered cards contradict, and cites what decides it."""
     for clause in ("575.11(f)(1)", "680a.12(b)", "686a.8(b)", "687a.12(a)", "688a.12(b)"):
         assert rulebook.enforcement(clause) == "enforced in play", clause
     for clause in ("575.6(b)", "680a.6(a)", "686a.6(e)", "687a.6(b)", "687a.12(b)", "688a.6(b)"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -15,8 +15,11 @@ from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Prompt, RequestRefused, WagerSettled
 from tests.support.core.ideal_table import DEALER, FLOOR, IdealTable, decisions_of, findings, refusal_text
 from tests.support.core.ranking_mutants import CHANGED
-from tests.support.suite.clauses import clauses
 from tests.support.suite.clause_evidence import cites
+from tests.support.suite.clauses import clauses
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ASIA: Final = "asia_poker"
 SAIGON: Final = "saigon_5_card"
@@ -88,15 +91,16 @@ def test_an_optional_wager_is_refused_where_it_is_not_offered_or_comes_alone_or_
 def test_without_the_check_or_its_row_that_test_fails(
     game: str, wager: str, cited: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as patch, pytest.raises((AssertionError, KeyError)):  # KeyError: it has no paytable
-        patch.setattr(known_hands, "wager_objection", lambda *_: None)
-        patch.setattr(settlement_check, "wager_objection", lambda *_: None)
-        check_optional(game, wager, cited)
+    rows = {name: () if name == f"wager_{wager}" else row for name, row in duty_rows.duties(game).items()}
     if len(cited) > 1:
-        rows = {name: () if name == f"wager_{wager}" else row for name, row in duty_rows.duties(game).items()}
-        monkeypatch.setattr(duty_rows, "duties", lambda _: rows)
-        with pytest.raises(AssertionError):
-            check_optional(game, wager, cited)
+        with monkeypatch.context() as patch:
+            patch.setattr(duty_rows, "duties", lambda _: rows)
+            with pytest.raises(AssertionError):
+                check_optional(game, wager, cited)
+    for module in (known_hands, settlement_check):
+        monkeypatch.setattr(module, "wager_objection", lambda *_: None)
+    with pytest.raises((AssertionError, KeyError)):  # KeyError: the wager has no paytable
+        check_optional(game, wager, cited)
 
 
 # --- wagers that follow a decision ------------------------------------------------------------------------------------
@@ -194,7 +198,7 @@ def test_a_floorperson_alone_takes_the_wagers_of_a_player_who_left_as_lost(game:
 
 def settled_results(table: IdealTable) -> dict[tuple[int, str], WagerSettled]:
     """Confirm every settlement; return the results."""
-    results = {}
+    results: dict[tuple[int, str], WagerSettled] = {}
     for _ in range(20):
         asked = [each for each in table.prompts() if each.kind in ("settled", "side_settled") and each.proposals]
         if not asked:
@@ -378,17 +382,23 @@ def test_four_aces_pay_a_fixed_envy_bonus_to_the_other_player_with_a_qualifying_
     assert cited <= set(bonus.result.clauses)
 
 
-def test_with_another_rule_those_tests_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch, pytest.raises(AssertionError):
-        CHANGED["687a.6(d)"](patch)
-        test_the_progressive_of_dj_wild_pays_three_of_a_kind_or_better_without_wild_cards()
-    for rule in ("688a.6(f)", "688a.6(f)(6)"):
-        with monkeypatch.context() as patch, pytest.raises(AssertionError):
-            CHANGED[rule](patch)
-            test_the_progressive_of_pai_gow_pays_the_hands_of_its_table()
-    with monkeypatch.context() as patch, pytest.raises((AssertionError, IndexError)):  # IndexError: nothing is paid
-        CHANGED["688a.1:Envy Bonus Qualifying Hand"](patch)
-        test_four_aces_pay_a_fixed_envy_bonus_to_the_other_player_with_a_qualifying_wager()
-    with monkeypatch.context() as patch, pytest.raises(AssertionError):
-        CHANGED["687a.12(b)"](patch)
-        test_the_blind_is_paid_by_its_printed_table_and_pushes_below()
+@pytest.mark.parametrize(
+    ("rule", "check"),
+    [
+        ("687a.6(d)", test_the_progressive_of_dj_wild_pays_three_of_a_kind_or_better_without_wild_cards),
+        ("688a.6(f)", test_the_progressive_of_pai_gow_pays_the_hands_of_its_table),
+        ("688a.6(f)(6)", test_the_progressive_of_pai_gow_pays_the_hands_of_its_table),
+        (
+            "688a.1:Envy Bonus Qualifying Hand",
+            test_four_aces_pay_a_fixed_envy_bonus_to_the_other_player_with_a_qualifying_wager,
+        ),
+        ("687a.12(b)", test_the_blind_is_paid_by_its_printed_table_and_pushes_below),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_with_another_rule_its_test_fails(
+    rule: str, check: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    CHANGED[rule](monkeypatch)
+    with pytest.raises((AssertionError, IndexError)):  # IndexError: no envy is paid
+        check()
