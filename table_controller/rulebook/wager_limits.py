@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def citation_of(game: str, wager: Wager) -> str:
-    """Return the clause on a wager, and those that say what it is and when it is offered, for a refusal to cite."""
+    """Return the clause on a wager, and those that define it, for a refusal to cite."""
     return ", ".join((wager.clause, *duty_clauses(game, f"wager_{wager.name}")))
 
 

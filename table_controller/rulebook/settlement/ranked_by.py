@@ -1,6 +1,6 @@
 """Which clauses rank the hands of a wager: a verdict cites them after the clause that decides it.
 
-They are duties of the chapter (`duties.toml`): one for each class of hand that has a clause of its own (`hand_flush`),
+They are duties of the chapter (`duties.toml`): one for each class of hand that has a clause of its own,
 `hand_class` where the classes decide, `hand_cards` where the cards do, `hand_wild` where a wild card is used.
 """
 

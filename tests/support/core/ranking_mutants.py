@@ -101,11 +101,11 @@ def _wheel_lowest(hand_class: HandClass) -> Callable[[Strength], Strength]:
 
 
 def _asia(change: Callable[[Strength], Strength]) -> Change:
-    def made(patch: pytest.MonkeyPatch) -> None:
+    def replace(patch: pytest.MonkeyPatch) -> None:
         whole = asia.strength
         patch.setattr(asia, "strength", lambda **wheels: change(whole(**wheels)))
 
-    return made
+    return replace
 
 
 def _pai_gow(change: Callable[[Strength], Strength]) -> Change:

@@ -35,7 +35,7 @@ SIZES: Final = (4, 2, 1)
 HIGH_FOUL: Final = "575.11(f)(1)(iii)"
 MEDIUM_FOUL: Final = "575.11(f)(1)(iv)"
 OTHER_FOUL: Final = "575.11(f)(1)(v)"
-# The duties (`duties.toml`) that say what each of the three hands is, highest first.
+# The duties (`duties.toml`) that define each of the three hands, highest first.
 NAMES: Final = ("high_hand", "medium_hand", "low_hand")
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SIZES: Final = (5, 2)
 HIGH_FOUL: Final = "688a.11(f)(1)(iii)"
 OTHER_FOUL: Final = "688a.11(f)(1)(iv)"
-# The duties (`duties.toml`) that say what each of the two hands is, highest first.
+# The duties (`duties.toml`) that define each of the two hands, highest first.
 NAMES: Final = ("high_hand", "low_hand")
 
 # High and low hands are ranked alike; a joker in the low hand is an ace.
