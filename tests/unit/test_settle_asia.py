@@ -118,13 +118,13 @@ def test_every_line_of_every_bonus_table(letter: str) -> None:
         assert line.pay is not None
         assert line.pay.odds is not None
         assert (results.line, results.paid_cents, results.back_cents) == (line.label, 200 * line.pay.odds[0], 200)
-        assert results.clauses[:4] == ("575.11(h)(2)", "575.12(b)", "575.6(d)", "575.11(h)")
+        assert results.clauses[:5] == ("575.11(h)(2)", "575.12(b)", "575.6(d)", "575.11(h)", "575.7(e)")
         assert ("575.6(d)(7)" in results.clauses) == (line.hand == "nine_high")
     pair = "Ks Kh 9d 7c 4s 3d 2h"
     results = only_result(
         settle_round(at, seat(1, pair, **{MAIN: 500, "bonus": 200}), dealer=dealers_cards(pair)), "bonus"
     )
-    assert (results.outcome, results.clauses) == ("loses", ("575.11(h)(1)", "575.6(d)", "575.11(h)"))
+    assert (results.outcome, results.clauses) == ("loses", ("575.11(h)(1)", "575.6(d)", "575.11(h)", "575.7(e)"))
 
 
 @clauses("575.11(h)(1)")

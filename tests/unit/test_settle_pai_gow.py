@@ -156,7 +156,7 @@ def test_every_line_of_every_fortune_table(number: int) -> None:
         ),
         "fortune",
     )
-    assert (pair.outcome, pair.clauses) == ("loses", ("688a.11(h)(2)(i)(A)", "688a.6(e)"))
+    assert (pair.outcome, pair.clauses) == ("loses", ("688a.11(h)(2)(i)(A)", "688a.6(e)", "688a.7(e)(2)"))
 
 
 def _dealers_cards(cards: str) -> str:

@@ -106,7 +106,7 @@ def test_every_line_of_the_bonus_table(at: SettlementTerms) -> None:
         settle_round(at, seat(1, "9s 9h 7d 4c 2s", ante=500, bonus=300), dealer="Kh Kd Kc 8s 6h"), "bonus"
     )
     assert (pair.outcome, pair.clauses) == (
-        "loses", ("680a.11(e)(1)", "680a.6(c)", "680a.6(c)(1)", "680a.11(e)"),
+        "loses", ("680a.11(e)(1)", "680a.6(c)", "680a.6(c)(1)", "680a.11(e)", "680a.7(d)(2)"),
     )  # fmt: skip
 
 

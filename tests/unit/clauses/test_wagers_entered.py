@@ -327,7 +327,7 @@ WILD_BET: Final[dict[str, Any]] = {
 }  # fmt: skip
 
 
-@clauses("687a.6(d)")
+@clauses("687a.6(d)", "687a.7(d)(2)")
 def test_the_progressive_of_dj_wild_pays_three_of_a_kind_or_better_without_wild_cards() -> None:
     won = claimed(WILD, "9s 9h 9d 7s 4s", **WILD_BET).result
     assert (won.outcome, won.line) == ("wins", "Three-of-a-Kind")
