@@ -118,16 +118,17 @@ def decided_table(game: str, choice: str) -> IdealTable:
     return table.play_to(mc.SETTLING)
 
 
+# Game, second wager, another decision, its size for an Ante of five dollars, and the clauses that a refusal cites.
+DECISIONS: Final = (
+    (UNDER, "over_23", "under_18", 500, ("686a.7(g)(1)", "686a.1:Over 23 Wager")),
+    (UNDER, "under_18", "over_23", 500, ("686a.7(g)(2)", "686a.1:Under 18 Wager")),
+    (WILD, "raise", "fold", 1000, ("687a.7(d)(1)", "687a.1:Raise Wager")),
+)
+
+
 @pytest.mark.parametrize(
     ("game", "wager", "other", "cents", "cited"),
-    [
-        pytest.param(*each, marks=clauses(*each[-1]), id=each[1])
-        for each in (
-            (UNDER, "over_23", "under_18", 500, ("686a.7(g)(1)", "686a.1:Over 23 Wager")),
-            (UNDER, "under_18", "over_23", 500, ("686a.7(g)(2)", "686a.1:Under 18 Wager")),
-            (WILD, "raise", "fold", 1000, ("687a.7(d)(1)", "687a.1:Raise Wager")),
-        )
-    ],
+    [pytest.param(*each, marks=clauses(*each[-1]), id=each[1]) for each in DECISIONS],
 )
 def test_the_second_wager_is_the_players_decision_and_its_size_follows_from_the_ante(
     game: str, wager: str, other: str, cents: int, cited: tuple[str, ...]
