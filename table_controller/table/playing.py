@@ -297,7 +297,6 @@ def _settle_stated(c: Context, wager: str, stated: Mapping[int, Outcome]) -> Non
     for seat, outcome in stated.items():
         result = settling.decided(c, seat, wager) or Proposal(wager, outcome, "", c.clauses("side"))
         settling.record_settled(c, seat, (result,))
-        c.state.round.stated[wager] = [*c.state.round.stated.get(wager, ()), seat]
 
 
 def _batch_objection(c: Context, event: ev.SeatsSettled, stated: Mapping[int, Outcome]) -> str | None:
@@ -329,7 +328,9 @@ def _stated_objection(c: Context, wager: str, stated: Mapping[int, Outcome]) -> 
     if rule is None or not rule.option or (c.edition.progressive is not None and c.edition.progressive.wager == wager):
         return f"{wager} is no optional wager that is settled by a stated result"
     for seat in stated:
-        if not settling.has_wager(c, seat, wager) or seat in c.state.round.stated.get(wager, ()):
+        round_ = c.state.round
+        settled = seat in round_.stated.get(wager, ()) or (seat in round_.side_settled and wager in round_.side_wagers)
+        if settled or not settling.has_wager(c, seat, wager):
             return f"seat {seat} has no {rule.title} to settle ({citation_of(c.edition.game, rule)})"
         first = _settled_before(c, wager, seat)
         if first is not None:

@@ -212,3 +212,12 @@ def record_settled(c: Context, seat: int, proposals: tuple[Proposal, ...]) -> No
     cards = tuple(format_cards(hands[place].cards) if place in hands else "" for place in (seat, 0))
     for proposal in proposals:
         c.out.append(WagerSettled(c.state.round.number, seat, proposal, (cards[0], cards[1])))
+        _note_settled(c, seat, proposal)
+
+
+def _note_settled(c: Context, seat: int, proposal: Proposal) -> None:
+    """Note an optional wager as settled, so that nothing settles it again; a bet with a sensor has its own state."""
+    rule, rules, stated = c.edition.wager(proposal.wager), c.edition.progressive, c.state.round.stated
+    sensed = rules is not None and rules.wager == proposal.wager
+    if rule is not None and rule.option and not sensed and proposal.envy_of is None:
+        stated[proposal.wager] = [*stated.get(proposal.wager, ()), seat]

@@ -127,7 +127,7 @@ class Pad:
 @asynccontextmanager
 async def box_of(
     game: str, wager: str = "", *, seats: tuple[int, ...] = (SEAT,), side: tuple[int, ...] | None = None,
-    decided: str | None = None, boxes: tuple[int, ...] = (), **choices: Any,
+    decided: str | None = None, **choices: Any,
 ) -> AsyncIterator[Pad]:  # fmt: skip
     """A box of a table that offers an optional wager, with its round open for wagers."""
     chosen = {"wagers": [], "paytables": {}, **choices_of(game, wager), **choices}
@@ -243,7 +243,7 @@ async def test_the_box_refuses_a_setting_of_another_size() -> None:
 
 @clauses("688a.11(h)(1)")
 async def test_the_box_refuses_a_side_wager_before_ace_high() -> None:
-    wagers = {
+    wagers: dict[str, Any] = {
         "wagers": ["ace_high", "fortune"],
         "paytables": {"ace_high": "688a-acehigh-1", "fortune": "688a-fortune-1"},
     }
@@ -284,7 +284,7 @@ async def test_at_the_box_a_floorperson_alone_takes_the_wagers_of_a_player_who_l
 
 @clauses("575.12(c)")
 async def test_the_box_cuts_what_a_hand_is_paid_to_the_payout_limit() -> None:
-    limit = {"payout_limit_cents": 5_000_000, "least_wagers_cents": {"asia_poker": 500, "bonus": 100}}
+    limit: dict[str, Any] = {"payout_limit_cents": 5_000_000, "least_wagers_cents": {"asia_poker": 500, "bonus": 100}}
     async with box_of("asia_poker", "bonus", **limit) as pad:
         await pad.amount("bonus", cents=2_000)
         await pad.deal()
@@ -298,7 +298,11 @@ async def test_the_box_cuts_what_a_hand_is_paid_to_the_payout_limit() -> None:
 
 @clauses("680a.12(d)")
 async def test_the_box_counts_all_boxes_of_a_player_under_the_payout_limit() -> None:
-    limit = {"payout_limit_cents": 5_000_000, "least_wagers_cents": {"ante": 200, "bonus": 100}, "adjacent_boxes": 2}
+    limit: dict[str, Any] = {
+        "payout_limit_cents": 5_000_000,
+        "least_wagers_cents": {"ante": 200, "bonus": 100},
+        "adjacent_boxes": 2,
+    }
     async with box_of("saigon_5_card", "bonus", seats=(2, 3), **limit) as pad:
         pad.house.people.choices["players"] = "done"
         await pad.amount("bonus", 2, 20_000)

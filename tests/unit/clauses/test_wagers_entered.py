@@ -147,6 +147,25 @@ def test_the_second_wager_is_the_players_decision_and_its_size_follows_from_the_
     assert wager not in another.round_.amounts
 
 
+@pytest.mark.parametrize(("game", "wager"), [(SAIGON, "bonus"), (PAI_GOW, "fortune")])
+def test_an_optional_wager_is_settled_once(game: str, wager: str) -> None:
+    """Saigon settles it with the main wager, Pai Gow after it; a stated result does not pay it again."""
+    cards = {SAIGON: "As Ah Ad Ac Jk", PAI_GOW: "9s 9h 9d 9c Jk 2c 4d"}[game]
+    table = IdealTable(game, **offered(game, wager)).start("blue", "red")
+    table.seats, table.side = (3, 6), {wager: (6,)}
+    table.play_to(mc.BETTING)
+    assert place(table, wager, 6) == ""
+    table.play_to(mc.SETTLING)
+    table.step(ev.HandEntered(0, {SAIGON: "Kh Kd 8c 6h 2h", PAI_GOW: "Ks Kh 8d 7c 4s Qd Jc"}[game], DEALER))
+    for _ in table.prompts("dealer_set"):
+        table.answer_prompt("dealer_set")
+    table.step(ev.HandEntered(6, cards, DEALER))
+    table.step(ev.HouseWayAsked(6, DEALER))
+    assert settled_results(table)[6, wager].result.outcome == "wins"
+    again = refusal_text(table.step(ev.SeatsSettled(DEALER, wins=(6,), wager=wager)))
+    assert again.startswith(f"seat 6 has no {table.edition.wager(wager).title} to settle")  # type: ignore[union-attr]
+
+
 # --- the order of side wagers, and players who leave ------------------------------------------------------------------
 
 
