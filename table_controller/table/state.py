@@ -166,7 +166,7 @@ class Round(msgspec.Struct):
     replacement_card: int | None = None  # the card that replaces a joker
     disputed: list[int] = []  # seats whose proposed settlement the dealer disputed, until a floorperson rules
     dealer_settles: list[int] = []  # seats that the dealer settles, by a floorperson's ruling
-    stated: dict[str, list[int]] = {}  # optional wagers that the dealer settled by a stated result, with their seats
+    stated: dict[str, list[int]] = {}  # optional wagers that are settled, confirmed or stated, with their seats
     claims_stand: list[int] = []  # seats whose known hand a floorperson upheld against the dealer
 
 
