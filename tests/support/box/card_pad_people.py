@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Questions that the dealer answers at the card pad, one after the other.
 AT_THE_PAD: Final = (
     "settled", "dealer_set", "disputed", "side_settled", "side_disputed", "progressive", "claim_disputed", "envy_hand",
-    "envy_paid", "envy_disputed", "envy_hand_disputed",
+    "envy_paid", "envy_disputed", "envy_hand_disputed", "own_reveal",
 )  # fmt: skip
 # Share of the rounds in which the dealer enters no cards and settles by touch.
 _BY_TOUCH: Final = 0.1
@@ -50,7 +50,7 @@ class CardPadPeople(TablePeople):
     def begin_round(self, number: int) -> None:
         """Draw the next round, and whether its cards are entered."""
         super().begin_round(number)
-        self.by_touch = self.rng.random() < _BY_TOUCH
+        self.by_touch = self.rng.random() < _BY_TOUCH and not self.identifies
         self.entered = set()
 
     def see_decision(self, decision: Any) -> None:
@@ -96,7 +96,9 @@ class CardPadPeople(TablePeople):
             await self.enter(entry)
             return
         match prompt.kind:
-            case "settled" if "surrendered" in prompt.choices and prompt.seat in self.truth.surrenders:
+            case "own_reveal" if prompt.seat not in self.truth.surrenders:
+                await self.answer_pad(prompt, "shown")
+            case "settled" | "own_reveal" if "surrendered" in prompt.choices and prompt.seat in self.truth.surrenders:
                 self.truth.gave_up.add(prompt.seat or 0)
                 self.seen["surrendered"] += 1
                 await self.answer_pad(prompt, "surrendered")
@@ -128,9 +130,19 @@ class CardPadPeople(TablePeople):
             return None
         settling = not self.truth.is_void
         for entry in self._entries(seat, settling=settling):
-            if (entry.kind, entry.place, entry.wager) not in self.entered:
+            if (entry.kind, entry.place, entry.wager) not in self.entered and not self._is_identified(entry):
                 return entry
         return None
+
+    def _is_identified(self, entry: Entry) -> bool:
+        """Return whether the shoe released these cards, which then are those that lie there."""
+        known = self.casino.controller.table.state.round.hands.get(entry.place)
+        if not self.identifies or entry.kind != "hand" or known is None:
+            return False
+        assert sorted(known.cards) == sorted(self.truth.hands[entry.place]), (entry, known, self.truth)
+        self.seen["hand identified"] += 1
+        self.entered.add((entry.kind, entry.place, entry.wager))
+        return True
 
     def enters_cards(self, seat: int) -> bool:
         """Return whether the dealer enters the cards of a seat in this round."""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Decision, Proposal
     from tests.support.oracles.settled_by_text import End, Key
 
+# The shoe that identifies its cards, where it is no automated one.
+_IDENTIFYING = {"over_under": "shoe-manual-identifying"}
 # Micro-dollars in a cent.
 _CENT = 10_000
 
@@ -74,8 +76,11 @@ class JournaledRound:
 class SettledTable:
     """One table: plays rounds, and compares what its journal records with the settlement of the text."""
 
-    def __init__(self, game: str, seed: int, people: Callable[..., CardPadPeople] = CardPadPeople) -> None:
-        self.game, self.seed = game, seed
+    def __init__(
+        self, game: str, seed: int, people: Callable[..., CardPadPeople] = CardPadPeople, *, identifies: bool = False
+    ) -> None:
+        """`identifies`: the shoe identifies the cards that it deals."""
+        self.game, self.seed, self._identifies = game, seed, identifies
         self._people = people
         self.seen: Counter[str] = Counter()
         self._read = 0
@@ -89,7 +94,9 @@ class SettledTable:
         self.casino = casino = PadTable(
             self.game, seed=self.seed, choices=all_wagers(self.game, self.seed),
             people=lambda table: self._people(table, self.seed),
+            models={"shoe.1": _IDENTIFYING.get(self.game, "shoe-identifying")} if self._identifies else None,
         )  # fmt: skip
+        casino.people.identifies = self._identifies
         casino.people.begin_round(0)
         await casino.open("blue", "red")
         self.begin()

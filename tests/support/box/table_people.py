@@ -7,14 +7,16 @@ card pad is in `card_pad_people`.
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
+from devices.cards import card_name
 from simulators.casino.dealer import DEALER
-from simulators.casino.technician import ACTION_TIME_S
 from simulators.casino.winning_players import WinningPlayers
 from simulators.world.cards import COVER
-from simulators.world.table import LAYOUT
+from simulators.world.table import LAYOUT, TRAY
+from table_controller.rulebook.cards import parse_cards
 from table_controller.table import dealing
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
@@ -57,6 +59,8 @@ REPORTS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("player_leaves", mc.PLAYING),
     ),
 }  # fmt: skip
+# Cards of a suit, which follow each other in the numbers of cards.
+_IN_A_SUIT: Final = 13
 _OF_A_SEAT: Final = ("player_card_exposed", "additional_cards_missed", "player_leaves")
 
 
@@ -67,6 +71,7 @@ class TablePeople(WinningPlayers):
         super().__init__(casino, seed)
         self.truth: TrueRound
         self.seen: Counter[str] = Counter()
+        self.identifies = False  # the shoe identifies the cards that it deals
 
     # --- a round ------------------------------------------------------------------------------------------------------
 
@@ -82,7 +87,10 @@ class TablePeople(WinningPlayers):
         """Return what is reported in this round, if anything: trigger, phase, and after how many questions there."""
         if self.rng.random() >= _TROUBLE:
             return None
-        return (*self.rng.choice(REPORTS[self.casino.edition.game]), self.rng.randrange(6))
+        reports = REPORTS[self.casino.edition.game]
+        if self.identifies:  # a stack with a card less or more is no longer known card by card
+            reports = tuple(report for report in reports if report[1] != mc.DEALING)
+        return (*self.rng.choice(reports), self.rng.randrange(6))
 
     async def report_trouble(self) -> bool:
         """Report the irregularity of this round when its time has come; return whether it was reported now."""
@@ -194,16 +202,16 @@ class TablePeople(WinningPlayers):
     # --- cards on the layout ------------------------------------------------------------------------------------------
 
     async def _put_in_shoe(self, prompt: Prompt) -> None:
-        """Load the shoe; in some rounds the cards come so that high hands are frequent."""
-        await super()._put_in_shoe(prompt)
+        """Load the shoe; in some rounds the cards lie so that high hands are frequent."""
         if self.casino.edition.cards.decks == 1 and self.rng.random() < 0.5:
-            await self.casino.wait(2 * ACTION_TIME_S)
-            world = self.casino.world
-            place = max((p for p in world.census() if p.startswith(f"{prompt.slot}/")), key=world.count)
-            cards = world.at(place)
-            cards.sort(key=lambda card: (card.face & 3, self.rng.random() < 0.2))
+            with suppress(TimeoutError):
+                await self.casino.until(lambda: not self.casino.world.count("shuffler.1/presented"), 5.0)
+            self.casino.put_alone_in_tray(prompt.deck or "")
+            cards = self.casino.world.at(TRAY)
+            cards.sort(key=lambda card: (card.face // _IN_A_SUIT, self.rng.random() < 0.2))
             for card in cards:
-                world.move(card, place)
+                self.casino.world.move(card, TRAY)
+        await super()._put_in_shoe(prompt)
 
     def look_at_cards(self) -> None:
         """See which cards lie at which place, once all of them are dealt."""
@@ -211,9 +219,9 @@ class TablePeople(WinningPlayers):
         hand = self.casino.edition.hand
         if truth.hands:
             return
-        faces = [card.face for card in self.casino.world.at(LAYOUT) if card.face != COVER]
+        faces = self._on_the_layout()
         for at, place in enumerate(dealing.deal_order(table.context)):
-            cards = tuple(faces[at * hand.cards : (at + 1) * hand.cards])
+            cards = faces[at * hand.cards : (at + 1) * hand.cards]
             if place in (0, *truth.seats):
                 truth.deal(place, cards)
         dealt = {card for cards in truth.hands.values() for card in cards}
@@ -247,8 +255,11 @@ class TablePeople(WinningPlayers):
             self.truth.deal(seat, self._drawn(more))
 
     def _drawn(self, cards: int) -> tuple[int, ...]:
-        faces = [card.face for card in self.casino.world.at(LAYOUT) if card.face != COVER]
-        return tuple(faces[-cards:])
+        return self._on_the_layout()[-cards:]
+
+    def _on_the_layout(self) -> tuple[int, ...]:
+        """Return the dealt cards in their order, as the rulebook numbers them."""
+        return tuple(parse_cards(card_name(card.face))[0] for card in self.casino.world.at(LAYOUT) if card.face != COVER)
 
     @property
     def phase(self) -> str:
