@@ -170,7 +170,7 @@ def _paid_earlier(c: Context, played: DealtRound, at: Seat) -> list[WagerVerdict
         seat = by_number.get(number)
         if seat is None or number == at.number or seat.owner != at.owner:
             continue
-        verdicts = settle_seat(c.terms, played, seat)
+        verdicts = seat_verdicts(c.terms, played, seat)
         if number in c.state.round.dealer_settles or len(verdicts) < len(seat.wagers):
             return None
         earlier += verdicts

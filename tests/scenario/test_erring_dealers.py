@@ -1,4 +1,4 @@
-"""Dealers who err at the card pad of the shipped box: every error is caught or harmless; wrong proposals are counted."""
+"""Dealers who err at the card pad of the shipped box: every error is caught or harmless. Wrong proposals count."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def test_without_comparing_the_box_catches_what_cannot_be_and_the_rest_is_counte
     """A wrong card that no other hand has, or wrong chips, only people can see."""
     played = ErringTable("saigon_5_card", 3, one_in=OFTEN, attention=0.0)
     played.play(25)
-    found = ends(played.counted)
-    assert found[SLIPPED]
+    counted_ends = ends(played.counted)
+    assert counted_ends[SLIPPED]
     assert all(mismatches and slips for mismatches, slips in played.slipped)
-    assert found[REFUSED] + found[CONTRADICTED] > found[SLIPPED]
+    assert counted_ends[REFUSED] + counted_ends[CONTRADICTED] > counted_ends[SLIPPED]
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)

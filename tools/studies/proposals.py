@@ -193,8 +193,8 @@ def report(rounds: int) -> str:
                  + table(("attention", "errors", SLIPPED, "share"), *rows))  # fmt: skip
     rows = []
     for mutant in MUTANTS:
-        found = [count_wrong_proposals(mutant, attention, rounds) for attention in ATTENTION]
-        rows.append((mutant, *(f"{wrong} of {shown}" for shown, wrong in found)))
+        figures = [count_wrong_proposals(mutant, attention, rounds) for attention in ATTENTION]
+        rows.append((mutant, *(f"{wrong} of {shown}" for shown, wrong in figures)))
     parts.append("Wrong proposals of a mutated rulebook that were confirmed, by attention:\n\n"
                  + table(("rulebook", *(f"{each:.0%}" for each in ATTENTION)), *rows))  # fmt: skip
     return "\n\n".join(part.strip() for part in parts)
@@ -212,8 +212,8 @@ def main(arguments: list[str] | None = None) -> int:
     print(text)
     if args.write:
         page = PAGE.read_text("utf-8")
-        before, _, rest = page.partition(_BEGIN)
-        PAGE.write_text(f"{before}{_BEGIN}\n\n{text}\n\n{_END}{rest.partition(_END)[2]}", "utf-8")
+        before, _, after = page.partition(_BEGIN)
+        PAGE.write_text(f"{before}{_BEGIN}\n\n{text}\n\n{_END}{after.partition(_END)[2]}", "utf-8")
     return 0
 
 

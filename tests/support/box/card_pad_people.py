@@ -150,19 +150,19 @@ class CardPadPeople(TablePeople):
 
     def _entries(self, seat: int, *, settling: bool) -> list[Entry]:
         truth, hand = self.truth, self.casino.edition.hand
-        found: list[Entry] = []
+        entries: list[Entry] = []
         if hand.dealer_hand and settling:
-            found.append(Entry("hand", 0, ev.HandEntered(0, format_cards(truth.hands[0]), DEALER)))
+            entries.append(Entry("hand", 0, ev.HandEntered(0, format_cards(truth.hands[0]), DEALER)))
         if settling:
-            found += [entry for wager in truth.wagers[seat] for entry in self.amount(seat, wager)]
+            entries += [entry for wager in truth.wagers[seat] for entry in self.amount(seat, wager)]
         if not self._is_seen(seat):
-            return found
-        found.append(Entry("hand", seat, ev.HandEntered(seat, format_cards(truth.hands[seat]), DEALER)))
+            return entries
+        entries.append(Entry("hand", seat, ev.HandEntered(seat, format_cards(truth.hands[seat]), DEALER)))
         if has_joker(truth.hands[seat]) and self.casino.edition.game == "dj_wild" and truth.replacement is not None:
-            found.append(Entry("replacement", 0, ev.ReplacementEntered(NOTATION[truth.replacement], DEALER)))
+            entries.append(Entry("replacement", 0, ev.ReplacementEntered(NOTATION[truth.replacement], DEALER)))
         if hand.split and settling:
-            found.append(self.setting(seat))
-        return found
+            entries.append(self.setting(seat))
+        return entries
 
     def amount(self, seat: int, wager: str) -> list[Entry]:
         """Return the entry of an amount; none for a wager whose amount is fixed."""

@@ -124,20 +124,20 @@ class ErringDealer(CardPadPeople):
         if entry.kind == "amount":
             await self._amount_contradicted(entry)
             return
-        found = False
+        is_wrong = False
         for _ in range(2):  # of two wrong hands, the first may be in the way of the second
             for place, hand in list(self.casino.controller.table.state.round.hands.items()):
                 if sorted(hand.cards) != sorted(self.truth.hands[place]):
-                    found = True
+                    is_wrong = True
                     right = ev.HandEntered(place, format_cards(self.truth.hands[place]), DEALER)
                     again = await self.send(right)
                     self.entered.discard(("setting", place, ""))
                     if again.refused and self._is_fixed(place):  # too late: this seat is settled without its cards
                         self.alone.add(entry.place)
         if self.casino.controller.table.state.round.replacement_card not in (None, self.truth.replacement):
-            found = True
+            is_wrong = True
             self.entered.discard(("replacement", 0, ""))
-        assert found or self._open(), (reply.refused, entry, self.truth)
+        assert is_wrong or self._open(), (reply.refused, entry, self.truth)
         for slip in self._open("hand", "setting", "replacement"):
             slip.end = CONTRADICTED
 
@@ -173,8 +173,8 @@ class ErringDealer(CardPadPeople):
         touched = [card for hand in self.truth.settings[event.place][1:] for card in hand]
         if not set(touched) <= set(known.cards):  # a card to touch is not there
             return event
-        rest = [card for card in known.cards if card not in touched]
-        hands = (tuple(rest), *self.truth.settings[event.place][1:])
+        others = [card for card in known.cards if card not in touched]
+        hands = (tuple(others), *self.truth.settings[event.place][1:])
         return replace(event, hands=" | ".join(map(format_cards, hands)))
 
     # --- errors -------------------------------------------------------------------------------------------------------

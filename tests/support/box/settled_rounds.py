@@ -185,14 +185,14 @@ class SettledTable:
 
     def _journaled(self) -> JournaledRound:
         """Return what the journal has recorded since the last round."""
-        found = JournaledRound()
+        journaled = JournaledRound()
         for record in self.casino.disk.records[self._read :]:
             self._read = record.seq
             if record.kind == rec.STEP:
                 step = rec.decode_step(rec.current_body(record.kind, record.body))
                 for decision in step.decisions:
-                    found.add(step.event, decision)
-        return found
+                    journaled.add(step.event, decision)
+        return journaled
 
 
 def _mismatch(key: Key, result: Proposal | None, end: End | None) -> Mismatch:

@@ -259,7 +259,8 @@ class TablePeople(WinningPlayers):
 
     def _on_the_layout(self) -> tuple[int, ...]:
         """Return the dealt cards in their order, as the rulebook numbers them."""
-        return tuple(parse_cards(card_name(card.face))[0] for card in self.casino.world.at(LAYOUT) if card.face != COVER)
+        dealt = [card_name(card.face) for card in self.casino.world.at(LAYOUT) if card.face != COVER]
+        return parse_cards(" ".join(dealt))
 
     @property
     def phase(self) -> str:
