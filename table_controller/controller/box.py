@@ -34,6 +34,7 @@ from table_controller.access.credential_log import CredentialLog, keep_refused_p
 from table_controller.access.keypad import Keypad
 from table_controller.access.presence import Presence, last_dealer
 from table_controller.controller.escalation import Escalation
+from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.controller.meter_sign import MeterSigns
 from table_controller.controller.recorder import SNAPSHOT_EVERY
 from table_controller.controller.safe_mode import SafeMode
@@ -313,7 +314,7 @@ class Box:
             place.name,
             kind_named(place.kind),
             place.open_port,
-            place.trust,
+            self._with_needs(place),
             handle,
             capture=self.frame_monitors[place.name],
             jitter=None if self._seed is None else Random(self._seed),
@@ -453,7 +454,12 @@ class Box:
             for place in self.plan.slots
         ]
         self.plan = replace(self.plan, slots=tuple(places))
-        return next(place.trust for place in places if place.name == slot)
+        return next(self._with_needs(place) for place in places if place.name == slot)
+
+    def _with_needs(self, place: SlotPlan) -> Trust:
+        """Return what the device of a slot must prove, with the capabilities that the rules of the table need."""
+        needs = CONTROLLER_KINDS[place.kind].needed_capabilities(self.plan.submission)
+        return struct_replace(place.trust, needs=needs)
 
     # --- stop ---------------------------------------------------------------------------------------------------------
 
