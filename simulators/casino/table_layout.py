@@ -52,11 +52,16 @@ def table_slots(game: str, start: str | None = None) -> dict[str, str]:
 
 
 def slots_of_models(models: Iterable[str]) -> dict[str, str]:
-    """Return a slot for each model that a table has in addition to its own: the first one of its kind."""
+    """Return a slot for each model that a table has in addition to its own, or instead: the first one of its kind."""
     for model in models:
         if model not in MODELS:
             raise UsageError(f"there is no model {model!r}; models: {', '.join(MODELS)}")
     return {f"{MODELS[model].machine.kind}.1": model for model in models}
+
+
+def fit_models(game: str, more: Mapping[str, str]) -> dict[str, str]:
+    """Return the models for a game's table: a shuffler that inserts its stack has the size of the game's decks."""
+    return dict(more) | (inserting_models(game) if "inserting" in more.get("shuffler.1", "") else {})
 
 
 def default_choices(game: str) -> dict[str, Any]:
@@ -98,16 +103,42 @@ def progressive_choices(game: str, number: int) -> dict[str, Any]:
     return chosen | ({"settings": {each.name: each.values[-1] for each in open_settings}} if open_settings else {})
 
 
+def inserting_models(game: str) -> dict[str, str]:
+    """Return the model of the shuffler at a table whose shuffler inserts its stack into the shoe."""
+    return {"shuffler.1": "shuffler-batch-inserting" if edition(game).cards.decks > 1 else "shuffler-inserting"}
+
+
+def choices_of_models(game: str, models: Mapping[str, str]) -> dict[str, Any]:
+    """Return the choices that go with the models of a table: with a chute, the shuffler inserts its stack.
+
+    Where a stack is cut after every shuffle, only a device that is approved to reshuffle may do so.
+    """
+    if "inserting" not in models.get("shuffler.1", ""):
+        return {}
+    needs_approval = "machine_shuffle" in edition(game).cut.when
+    return {"inserts_into_shoe": True} | ({"reshuffles": True} if needs_approval else {})
+
+
+def join_chutes(machines: Iterable[SimulatedMachine]) -> None:
+    """Let the chute of the shuffler end in the dealing shoe of its table, as the technician installs it."""
+    by_kind: dict[str, Any] = {machine.kind: machine for machine in machines}
+    shuffler, shoe = by_kind.get("shuffler"), by_kind.get("shoe")
+    if shuffler is not None and shoe is not None:
+        shuffler.mechanics.shoe_chute.join(shoe.entry, shoe.firmware.hands_moved)
+
+
 def make_machines(slots: dict[str, str], **options: Any) -> list[SimulatedMachine]:
     """Build the machines of a table in one world, so that cards and chips can move between them."""
     world, chips = World(), Chips()
     shuffler = slots.get("shuffler.1")
     if shuffler is not None:  # the first deck, or batch, is in the intake
         world.make_deck("shuffler.1/intake", "blue", SIX_DECKS if "batch" in shuffler else DECK_53)
-    return [
+    machines = [
         make_machine(model, slot, world=world, **({"chips": chips} if model == "bet-sensor" else {}), **options)
         for slot, model in slots.items()
     ]
+    join_chutes(machines)
+    return machines
 
 
 def table_toml(

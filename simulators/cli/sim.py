@@ -14,7 +14,10 @@ from simulators.casino.table_layout import (
     BENCH_PEOPLE,
     BENCH_PIN,
     START_DEVICES,
+    choices_of_models,
+    fit_models,
     make_machines,
+    slots_of_models,
     table_slots,
     table_toml,
     write_bench_people,
@@ -61,6 +64,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     up.add_argument(
         "--start", choices=list(START_DEVICES), help=f"with {TABLE}: how the starting position is determined"
     )
+    up.add_argument(
+        "--with", action="append", dest="more", default=[], metavar="MODEL",
+        help=f"with {TABLE}: a machine in addition to its own, or instead of the one in its slot; repeatable",
+    )  # fmt: skip
     up.add_argument("--name", help="its slot name, and the name of its port (default: its kind and .1)")
     up.add_argument("--seed", type=int, default=0, help="the same seed gives the same machine (default 0)")
     up.add_argument("--speed", type=float, default=1.0, help="how many times faster than a real machine (default 1)")
@@ -114,6 +121,7 @@ def _up(args: argparse.Namespace) -> int:
         if args.name or args.fault or args.mutant:
             raise UsageError(f"--name, --fault and --mutant go with one machine, not with a {TABLE}")
         table_slots(args.game, args.start)  # report errors before anything starts
+        slots_of_models(args.more)
     else:
         kind = MODELS[args.model].machine.kind
         args.name = args.name or f"{kind}.1"
@@ -129,7 +137,8 @@ def _up(args: argparse.Namespace) -> int:
 def _machines(args: argparse.Namespace) -> list[SimulatedMachine]:
     options = {"seed": args.seed, "speed": args.speed, "live_entropy": args.live_entropy}
     if args.model == TABLE:
-        return make_machines(table_slots(args.game, args.start), **options)
+        more = fit_models(args.game, slots_of_models(args.more))
+        return make_machines(table_slots(args.game, args.start) | more, **options)
     return [make_machine(args.model, args.name, **options)]
 
 
@@ -180,7 +189,8 @@ def _greet_machine(args: argparse.Namespace, machine: SimulatedMachine, port: st
 def _greet_table(
     args: argparse.Namespace, machines: list[SimulatedMachine], ports: dict[str, str], folder: Path, where: str
 ) -> None:
-    text, file = table_toml(args.game, ports, args.start), folder / "table.toml"
+    choices = choices_of_models(args.game, fit_models(args.game, slots_of_models(args.more)))
+    text, file = table_toml(args.game, ports, args.start, choices), folder / "table.toml"
     write_bench_people(folder / "data")
     whole = file.with_suffix(".new")  # a waiting program must find the whole file, and every file that it names
     whole.write_text(text, "utf-8")

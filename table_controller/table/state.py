@@ -21,13 +21,15 @@ STATE_VERSION = 3
 
 StartName = Literal["shaker", "rng", "flat_button"]
 
-# Places of a deck outside devices. Inside a device the place is SLOT; behind a shuffler's gate it is SLOT/gate.
+# Places of a deck outside devices. Inside a device the place is SLOT; behind a shuffler's gate it is SLOT/gate, and at
+# the end of its chute, before the shoe has loaded it, the shoe's SLOT/intake.
 TRAY = "tray"
 HANDS = "hands"
 PLAIN_SHOE = "shoe"  # a dealing shoe without electronics
 RACK = "rack"
 GONE = "removed"
 GATE = "/gate"
+INTAKE = "/intake"
 
 
 class Deck(msgspec.Struct):
@@ -61,7 +63,7 @@ class SlotState(msgspec.Struct):
 
     kind: str
     state: str = ABSENT
-    deck: str | None = None
+    deck: str | None = None  # of a shoe also the deck that the shuffler is inserting into it
     intake: bool = False  # cards are in the intake, and their deck is not known yet
     ran: bool = False  # a cycle was started on the cards inside
     safe_due: bool = False  # must be stopped or locked first when it connects, because the box restarted
