@@ -128,6 +128,7 @@ def _permits(table: Table) -> list[p.PermitPicture]:
         permits += [
             p.PermitPicture(act, table.permit(act, name, held, seat=seat), name, held)
             for act in (*kind.permits, *COMMON_PERMITS)
+            if act != "insert" or table.context.submission.inserts_into_shoe  # else no deck ever goes that way
         ]
     return permits
 

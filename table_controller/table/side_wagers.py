@@ -1,4 +1,4 @@
-"""Side wagers and envy: which seats have them, what they bar, and when a hand may go to the rack.
+"""Side wagers, Qualifying Wagers and envy: which seats have them, what they bar, and when a hand may go to the rack.
 
 Progressive bets are known from their sensors. The dealer enters the other side wagers, because a player with one may
 not surrender, and a Qualifying Wager keeps every hand on the table until envy is settled.
