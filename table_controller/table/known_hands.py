@@ -255,7 +255,7 @@ def on_amount_entered(c: Context, event: ev.AmountEntered) -> None:
     round_.amounts = {**before, event.wager: {**before.get(event.wager, {}), event.seat: event.cents}}
     try:  # `void`: the seat's player need not have decided yet
         alone = DealtRound(seats=(settling.known_seat(c, event.seat),))
-        check(c.terms, alone, void=True, settles=False, partial=True)
+        check(c.terms, alone, void=True, partial=True)
     except BadHand as error:
         round_.amounts = before
         c.refuse(str(error))
