@@ -19,13 +19,13 @@ def open_dispute(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     _record(c, "settlement_disputed", prompt, answer)
 
 
-def end_dispute(c: Context, prompt: Prompt, answer: ev.Answer) -> int:
+def end_dispute(c: Context, prompt: Prompt, answer: ev.Answer, about: str = "") -> int:
     """A floorperson ruled: record it, and let the dealer settle without the cards if that is ruled; return the seat."""
     place = _place(prompt)
     c.state.round.disputed.remove(place)
     if answer.choice == "dealer_settles":
         c.state.round.dealer_settles.append(place)
-    _record(c, "dispute_ruled", prompt, answer)
+    _record(c, "dispute_ruled", prompt, answer, about)
     return place
 
 
@@ -33,8 +33,8 @@ def _place(prompt: Prompt) -> int:
     return NO_SEAT if prompt.seat is None else prompt.seat
 
 
-def _record(c: Context, kind: str, prompt: Prompt, answer: ev.Answer) -> None:
+def _record(c: Context, kind: str, prompt: Prompt, answer: ev.Answer, about: str = "") -> None:
     wagers = ", ".join(proposal.wager for proposal in prompt.proposals)
     who = answer.who.credential
     what = "envy" if prompt.seat is None else f"seat {prompt.seat}, {wagers}"
-    c.record_finding(kind, f"round {c.state.round.number}, {what}: {answer.choice} by {who}")
+    c.record_finding(kind, f"round {c.state.round.number}, {what}: {answer.choice} by {who}{about}")

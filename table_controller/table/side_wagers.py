@@ -180,10 +180,7 @@ def ask_side_settlement(c: Context, seat: int) -> bool:
         # Where a progressive bet pays envy, one prompt asks for the announcement and the line.
         lines = c.meter.envied if c.meter is not None and progressive_bets.is_envy_open(c) else ("announced",)
         choices = ("no", *lines)
-        known = settling.envy_proposals(c) if lines == ("announced",) and seat in round_.hands else None
-        if known is not None:  # the cards decide whether the hand pays envy
-            choices = ("announced",) if any(each.envy_of == seat for each in known) else ("no",)
-        _ask_envy_hand(c, seat, choices)
+        _ask_envy_hand(c, seat, _known_envy(c, seat, choices))
         return False
     return True
 
@@ -198,6 +195,19 @@ def _ask_envy_hand(c: Context, seat: int, choices: tuple[str, ...]) -> None:
               seat=seat, clauses=clauses)  # fmt: skip
         return
     c.ask("envy_hand", "dealer", *choices, *(("disputed",) if len(choices) == 1 else ()), seat=seat, clauses=clauses)
+
+
+def _known_envy(c: Context, seat: int, choices: tuple[str, ...]) -> tuple[str, ...]:
+    """Return whether, and by which line, the known cards of a seat pay envy; where they are not known, all choices."""
+    if seat not in c.state.round.hands:
+        return choices
+    if "announced" not in choices:
+        line = settling.envied_hand(c, seat)
+        return choices if line is None else (line or "no",)
+    known = settling.envy_proposals(c)
+    if known is None:
+        return choices
+    return ("announced",) if any(each.envy_of == seat for each in known) else ("no",)
 
 
 def _ask_side(c: Context, seat: int) -> None:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from devices.shaker.messages import Reading
 from simulators.casino import soak as house_soak
+from simulators.casino.dealt_hands import enter_dealt
 from simulators.casino.fault_schedule import Mishap, draw_schedule, parse_mishap
 from simulators.casino.soak import (
     ROUNDS_PER_TABLE,
@@ -284,13 +285,21 @@ class TakesEveryBet(MutantHouse):
 
 
 class PaysForNothing(MutantHouse):
-    """Every bet wins the least award without a check of the hand."""
+    """The dealer enters cards of the least award for every losing bet, and nobody checks the hand."""
 
     def changed(self, event: ev.Event) -> list[ev.Event]:
-        wrong = {"no_win": "three_of_a_kind", "not_winning": "winning"}
+        c = self.controller.table.context
+        if isinstance(event, ev.HandEntered):  # the true cards, after the wrong ones: the wrong line is claimed
+            asked = [prompt for prompt in c.state.prompts.values()
+                     if (prompt.kind, prompt.seat) == ("progressive", event.place) and prompt.proposals]  # fmt: skip
+            return [ev.Answer(asked[0].id, asked[0].choices[0], event.who)] if asked else [event]
         if not isinstance(event, ev.Answer):
             return [event]
-        return [replace(event, choice=wrong.get(event.choice, event.choice))]
+        prompt = c.state.prompts.get(event.prompt)
+        if prompt is not None and prompt.kind == "progressive" and event.choice == "no_win":
+            assert c.meter is not None
+            return [enter_dealt(c, prompt.seat or 0, c.meter.awards[-1].hand, event.who) or event]
+        return [replace(event, choice="winning") if event.choice == "not_winning" else event]
 
 
 class KeepsWagers(MutantHouse):

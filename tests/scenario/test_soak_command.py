@@ -7,6 +7,7 @@ import pytest
 from firmware_bridge.errors import ConfigurationError
 from simulators.casino.fault_schedule import draw_schedule, parse_mishap
 from table_controller.cli import main
+from table_controller.rulebook import GAMES
 
 
 def test_a_mishap_is_read_as_it_is_printed() -> None:
@@ -24,6 +25,14 @@ def test_the_command_prints_the_result_of_a_soak(capsys: pytest.CaptureFixture[s
     assert "12 rounds" in shown
     assert "hands from a bad deck after the first check able to see it: 0" in shown
     assert "rounds/s of processor time" in shown
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_shuffler_that_fills_the_shoe_stands_a_storm(game: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["sim", "soak", "--with", "shuffler-inserting", "--game", game, "--rounds", "20", "--seed", "3"]
+    assert main([*words, "--faults", "storm"]) == 0
+    shown = capsys.readouterr().out
+    assert "hands from a bad deck after the first check able to see it: 0" in shown
 
 
 def test_the_command_refuses_what_it_cannot_play(capsys: pytest.CaptureFixture[str]) -> None:

@@ -124,11 +124,12 @@ class CardPadPeople(TablePeople):
     def missing(self, prompt: Prompt) -> Entry | None:
         """Return the next entry that a question needs, in the order in which a dealer works."""
         seat = prompt.seat or 0
-        if prompt.kind not in ("settled", "progressive", "side_settled") or not self.enters_cards(seat):
+        claims = prompt.kind == "progressive"  # a hand wins only by its cards
+        if prompt.kind not in ("settled", "progressive", "side_settled") or not (claims or self.enters_cards(seat)):
             return None
         if "surrendered" in prompt.choices and seat in self.truth.surrenders:
             return None
-        settling = not self.truth.is_void
+        settling = not self.truth.is_void and not claims
         for entry in self._entries(seat, settling=settling):
             if (entry.kind, entry.place, entry.wager) not in self.entered and not self._is_identified(entry):
                 return entry

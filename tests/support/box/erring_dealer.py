@@ -337,6 +337,8 @@ class ErringDealer(CardPadPeople):
             for place in (0, seat):
                 if place not in known:
                     self.entered -= {("hand", place, ""), ("setting", place, "")}
+        elif prompt.kind == "claim_disputed":  # the dealer names the hand
+            await self.answer_pad(prompt, "ranked_otherwise")
         else:
             self.alone.add(seat)
             await self.answer_pad(prompt, "dealer_settles")
