@@ -139,6 +139,9 @@ def _try_entry(
 
 def on_hand_entered(c: Context, event: ev.HandEntered) -> None:
     """Record the cards of a place. Other cards than before forget how they were set."""
+    if event.who.role == "floorperson":
+        _correct(c, event)
+        return
 
     def enter() -> None:
         deck, round_ = c.edition.cards, c.state.round
@@ -150,6 +153,38 @@ def on_hand_entered(c: Context, event: ev.HandEntered) -> None:
     before = c.state.round.hands.get(event.place)
     _try_entry(c, event.place, enter)
     _note_correction(c, event, before)
+
+
+def _correct(c: Context, event: ev.HandEntered) -> None:
+    """A floorperson corrects cards by which something is settled; they may be in the way of another hand's cards.
+
+    What is settled stays; a finding has both hands, and whether the settlement would be another one.
+    """
+    round_, place = c.state.round, event.place
+    before, settled = round_.hands.get(place), [seat for seat in round_.settled if place in (_DEALER, seat)]
+    if before is None or not settled or before.by in c.state.slots:
+        c.refuse("only the dealer enters this; a floorperson corrects cards by which a seat is settled")
+        return
+    bet = c.state.money.bets.get(place)
+    if bet is not None and (bet.state == "open" or c.state.money.hit_of(place) is not None):
+        c.refuse(
+            f"the progressive bet of seat {place} depends on these cards; it is settled first{c.citation('claim')}"
+        )
+        return
+    deck, results = c.edition.cards, settling.results_by_cards(c, settled)
+    try:
+        cards = notation.parse_hand(event.cards, c.edition.hand.cards, jokers=deck.jokers, copies=deck.decks)
+        round_.hands[place] = Hand(cards, event.who.credential)
+        settling.check_known(c, settling.dealt_round(c))
+    except BadHand as error:
+        round_.hands[place] = before
+        c.refuse(str(error))
+        return
+    whose = "the dealer" if place == _DEALER else f"seat {place}"
+    was, is_ = notation.format_cards(before.cards), notation.format_cards(cards)
+    same = settling.results_by_cards(c, settled) == results
+    text = f"round {round_.number}, {whose}: {was} by {before.by} is now {is_} by {event.who.credential}"
+    c.record_finding("settled_cards_corrected", f"{text}{'' if same else '; check what was settled by them'}")
 
 
 def _check_not_claimed(c: Context, place: int) -> None:

@@ -19,6 +19,8 @@ from table_controller.rulebook.settlement.round_settlement import envy_verdicts,
 from table_controller.table.decisions import Proposal, WagerSettled
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from table_controller.rulebook.schema import Wager
     from table_controller.rulebook.settlement.dealt_round import Fate, WagerResult, WagerVerdict
     from table_controller.table.context import Context
@@ -180,6 +182,13 @@ def _paid_earlier(c: Context, played: DealtRound, at: Seat) -> list[WagerVerdict
             return None
         earlier += verdicts
     return earlier
+
+
+def results_by_cards(c: Context, seats: Sequence[int]) -> list[tuple[str, str, str | None]]:
+    """Return how the known cards and settings settle the wagers of some seats: wager, outcome, line."""
+    played = dealt_round(c)
+    verdicts = [seat_verdicts(c.terms, played, each) for each in played.seats if each.number in seats]
+    return [(verdict.wager, verdict.outcome, verdict.line) for own in verdicts for verdict in own]
 
 
 def decided(c: Context, seat: int, wager: str) -> Proposal | None:

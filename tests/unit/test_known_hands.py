@@ -124,7 +124,7 @@ def test_where_a_hand_gets_more_cards_it_is_entered_when_it_has_all() -> None:
 def test_cards_of_a_seat_without_a_wager_and_entries_of_another_role_are_refused() -> None:
     table = table_at(WILD)
     assert "seat 3 has no hand in this round" in refusal_text(enter(table, 3, HAND[WILD]))
-    assert refusal_text(enter(table, 6, HAND[WILD], FLOOR)) == "only the dealer enters this"
+    assert refusal_text(enter(table, 6, HAND[WILD], FLOOR)).startswith("only the dealer enters this; a floorperson")
     assert not table.round_.hands
 
 
@@ -732,6 +732,29 @@ def test_a_dealer_disputes_whether_a_known_hand_pays_envy(ruling: str, paid: boo
     settle_until_envy(table)
     assert bool(table.prompt("envy_paid").proposals) is paid
     assert (1 in table.round_.envy_hands) is not paid
+
+
+def test_a_floorperson_corrects_the_cards_of_a_settled_seat_that_are_in_the_way_of_another_hand() -> None:
+    """A wrong card of seat 6 was harmless there, but seat 3 really has it, and wins the progressive by it."""
+    table = IdealTable(WILD, **WILD_PROGRESSIVE).start("blue", "red")
+    table.seats, table.bets = (3, 6), {3}
+    table.play_to(mc.SETTLING)
+    enter(table, 0, DEALERS[WILD])
+    enter(table, 6, "9s 9h Jd 7s 4s")  # its jack is the one of clubs
+    table.answer_prompt("settled", "confirmed")
+    assert "Jd appears 2 times" in refusal_text(enter(table, 3, "Jd Js Jh Td Tc"))
+    assert refusal_text(enter(table, 6, "9s 9h Jc 7s 4s")).startswith("seat 6 is settled")
+    corrected = enter(table, 6, "9s 9h Jc 7s 4s", FLOOR)
+    (finding,) = findings(corrected, "settled_cards_corrected")
+    assert finding.text.endswith("seat 6: 9s 9h Jd 7s 4s by D1 is now 9s 9h Jc 7s 4s by F1")
+    assert not decisions_of(WagerSettled, corrected), "what is settled stays"
+    enter(table, 3, "Jd Js Jh Td Tc")
+    table.answer_prompt("settled", "confirmed")
+    assert table.prompt("progressive").choices == ("full_house", "disputed")
+    table.answer_prompt("progressive")
+    assert "progressive bet of seat 3" in refusal_text(enter(table, 3, "Jd Js Jh Td 9c", FLOOR))
+    otherwise = enter(table, 6, "9s 9h 9c 9d 4s", FLOOR)
+    assert findings(otherwise, "settled_cards_corrected")[0].text.endswith("; check what was settled by them")
 
 
 def test_the_amount_of_an_optional_wager_is_entered_until_that_wager_is_settled() -> None:

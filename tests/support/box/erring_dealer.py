@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from simulators.casino.dealer import DEALER
+from simulators.casino.dealer import DEALER, FLOOR
 from table_controller.rulebook.cards import JOKER, format_cards, parse_cards
 from table_controller.table import events as ev
 from tests.support.box.card_pad_people import CardPadPeople
@@ -132,8 +132,10 @@ class ErringDealer(CardPadPeople):
                     right = ev.HandEntered(place, format_cards(self.truth.hands[place]), DEALER)
                     again = await self.send(right)
                     self.entered.discard(("setting", place, ""))
-                    if again.refused and self._is_fixed(place):  # too late: this seat is settled without its cards
-                        self.alone.add(entry.place)
+                    if again.refused and self._is_fixed(place):  # a floorperson corrects what a seat is settled by
+                        again = await self.send(replace(right, who=FLOOR))
+                        self.seen["corrected by a floorperson"] += not again.refused
+                        self.alone |= {entry.place} if again.refused else set()
         if self.casino.controller.table.state.round.replacement_card not in (None, self.truth.replacement):
             is_wrong = True
             self.entered.discard(("replacement", 0, ""))
