@@ -95,7 +95,7 @@ class ErringDealer(CardPadPeople):
     async def enter(self, entry: Entry) -> None:
         """Make one entry, sometimes a wrong one."""
         entry = entry._replace(event=self._as_the_pad_shows(entry.event))
-        wrong = self._wrong(entry) if self._errs() else None
+        wrong = self._wrong_entry(entry) if self._errs() else None
         if wrong is None:
             await self._enter_rightly(entry)
             return
@@ -181,7 +181,7 @@ class ErringDealer(CardPadPeople):
 
     # --- errors -------------------------------------------------------------------------------------------------------
 
-    def _wrong(self, entry: Entry) -> tuple[Slip, ev.Event] | None:
+    def _wrong_entry(self, entry: Entry) -> tuple[Slip, ev.Event] | None:
         """Return a wrong entry in place of a right one; None where none is possible."""
         match entry.event:
             case ev.HandEntered():
