@@ -165,17 +165,14 @@ def _correct(c: Context, event: ev.HandEntered) -> None:
     if before is None or not settled or before.by in c.state.slots:
         c.refuse("only the dealer enters this; a floorperson corrects cards by which a seat is settled")
         return
-    bet = c.state.money.bets.get(place)
-    if bet is not None and (bet.state == "open" or c.state.money.hit_of(place) is not None):
-        c.refuse(
-            f"the progressive bet of seat {place} depends on these cards; it is settled first{c.citation('claim')}"
-        )
-        return
     deck, results = c.edition.cards, settling.results_by_cards(c, settled)
     try:
         cards = notation.parse_hand(event.cards, c.edition.hand.cards, jokers=deck.jokers, copies=deck.decks)
         round_.hands[place] = Hand(cards, event.who.credential)
         settling.check_known(c, settling.dealt_round(c))
+        hit, claimed = c.state.money.hit_of(place), settling.claimed_hand(c, place)
+        if hit is not None and (claimed is None or claimed[0] != hit.hand):
+            _check_not_claimed(c, place)
     except BadHand as error:
         round_.hands[place] = before
         c.refuse(str(error))

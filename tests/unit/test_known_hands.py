@@ -752,7 +752,8 @@ def test_a_floorperson_corrects_the_cards_of_a_settled_seat_that_are_in_the_way_
     table.answer_prompt("settled", "confirmed")
     assert table.prompt("progressive").choices == ("full_house", "disputed")
     table.answer_prompt("progressive")
-    assert "progressive bet of seat 3" in refusal_text(enter(table, 3, "Jd Js Jh Td 9c", FLOOR))
+    assert "a hit is claimed by the cards of seat 3" in refusal_text(enter(table, 3, "Jd Js Jh Td 9c", FLOOR))
+    assert findings(enter(table, 3, "Jd Js Jh Td Ts", FLOOR), "settled_cards_corrected"), "it is a full house as well"
     otherwise = enter(table, 6, "9s 9h 9c 9d 4s", FLOOR)
     assert findings(otherwise, "settled_cards_corrected")[0].text.endswith("; check what was settled by them")
 
