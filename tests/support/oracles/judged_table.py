@@ -14,7 +14,7 @@ from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import Command, Prompt, PromptClosed, RequestRefused, StateChanged
-from tests.support.core.ideal_table import DEALER, FLOOR, PEOPLE, TECH, IdealTable, signs_report
+from tests.support.core.ideal_table import DEALER, FLOOR, TECH, IdealTable, signs_report
 from tests.support.oracles.table_monitor import TableMonitor
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class JudgedTable(IdealTable):
             first = choice == prompt.choices[0]
             number = max(prompt.least, min(prompt.most, self._number(prompt))) if prompt.number and first else None
             seats = self._seats(prompt) if prompt.seats and first else ()
-            yield ev.Answer(prompt.id, choice, PEOPLE[prompt.role], number, seats)
+            yield ev.Answer(prompt.id, choice, self.person_for(prompt), number, seats)
 
     def check_end(self) -> None:
         """Check at the end that every prompt has an answer, and that a new table replays to the same state."""
