@@ -167,7 +167,7 @@ class CardPad:
                 step = decode_step(record.body)
                 before = list(table.state.round.settled)
                 assert table.step(step.event) == step.decisions
-                again = set(before) - set(table.state.round.settled)
+                again = set(before) - set(table.state.round.settled) if table.state.round.state != mc.IDLE else ()
                 settled = {each for each in settled if each[1] not in again}
                 for each in step.decisions:
                     if isinstance(each, WagerSettled) and each.result.wager != "progressive":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
@@ -12,13 +12,9 @@ from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from tests.support.core.card_entries import CardEntries, draw_answer
 from tests.support.core.ideal_table import DEALER, FLOOR, WILD_PROGRESSIVE
-from tests.support.core.two_games import ALL_WAGERS
-from tests.support.oracles.card_monitor import CardMonitor
+from tests.support.core.two_games import ALL_WAGERS, BONUS
 from tests.support.oracles.judged_table import JudgedTable
 from tests.support.suite.case_counts import draw_seeds
-
-if TYPE_CHECKING:
-    from table_controller.table.decisions import Decision
 
 _WILD: Final[dict[str, Any]] = {
     **WILD_PROGRESSIVE,
@@ -31,38 +27,33 @@ _WILD: Final[dict[str, Any]] = {
 }
 # name -> game, choices
 TABLES: Final[dict[str, tuple[str, dict[str, Any]]]] = {
-    "asia_poker": ("asia_poker", {"wagers": ["bonus"], "paytables": {"bonus": "575-bonus-A"}, "adjacent_boxes": 2}),
-    "saigon_5_card": ("saigon_5_card", {}),
-    "over_under": ("over_under", {}),
+    "asia_poker": ("asia_poker", {**BONUS, "adjacent_boxes": 2}),
+    "asia_poker, payout limit": (
+        "asia_poker",
+        {
+            **BONUS, "adjacent_boxes": 2, "payout_limit_cents": 5_000_000,
+            "least_wagers_cents": {"asia_poker": 100, "bonus": 100},
+        },
+    ),
+    "saigon_5_card": (
+        "saigon_5_card",
+        {
+            "wagers": ["bonus"], "paytables": {"bonus": "680a-bonus-A"}, "payout_limit_cents": 5_000_000,
+            "least_wagers_cents": {"ante": 200, "bonus": 100},
+        },
+    ),
+    "over_under": ("over_under", {"wagers": ["bonus"], "paytables": {"bonus": "686a-bonus"}}),
     "dj_wild": ("dj_wild", _WILD),
     "dj_wild, equal Blind": ("dj_wild", {**_WILD, "settings": {**_WILD["settings"], "blind_amount": "equal_to_ante"}}),
     "face_up_pai_gow": ("face_up_pai_gow", {**ALL_WAGERS, "adjacent_boxes": 2}),
 }
 
 
-class EntriesTable(JudgedTable):
-    """A judged table whose entries are judged too."""
-
-    def __init__(self, game: str, **choices: Any) -> None:
-        super().__init__(game, None, **choices)
-        self.cards = CardMonitor(self)
-
-    def step(self, event: ev.Event) -> list[Decision]:
-        """Submit one event; AssertionError if a check fails."""
-        before = self.cards.look()
-        decisions = super().step(event)
-        try:
-            self.cards.watch(before, event, decisions)
-        except AssertionError as error:
-            raise AssertionError(f"{error} at {event} after\n{self.story()}") from error
-        return decisions
-
-
-def play_day(name: str, seed: int, steps: int) -> EntriesTable:
+def play_day(name: str, seed: int, steps: int) -> JudgedTable:
     """Play a day of so many acts; then good people must be able to complete a round."""
     game, choices = TABLES[name]
     rng = random.Random(f"{name} {seed}")
-    table = EntriesTable(game, **choices)
+    table = JudgedTable(game, None, **choices)
     entries = CardEntries(rng, table.edition, lambda: table.state)
     table.start("blue", "red")
     for _ in range(steps):
@@ -72,7 +63,7 @@ def play_day(name: str, seed: int, steps: int) -> EntriesTable:
     return table
 
 
-def _act(rng: random.Random, table: EntriesTable, entries: CardEntries) -> None:
+def _act(rng: random.Random, table: JudgedTable, entries: CardEntries) -> None:
     """Let somebody do something: mostly what leads on, often an entry, sometimes trouble."""
     if table.phase in (mc.IDLE, mc.BETTING):
         table.seats = tuple(sorted(rng.sample(range(1, 7), rng.randint(1, 4))))
@@ -91,15 +82,19 @@ def _act(rng: random.Random, table: EntriesTable, entries: CardEntries) -> None:
         table.step(entries.settle())
     elif chance < 0.75 and table.state.prompts:
         table.step(draw_answer(rng, rng.choice(list(table.state.prompts.values())), table))
-    elif chance > 0.975:
+    elif chance > 0.98:
         table.step(_trouble(rng, table))
+    elif chance > 0.975:
+        table.step(ev.BoxStarted(1 + (table.state.next_id >> 32)))
     else:
         table.play_events(1 if settling else 6)
 
 
-def _trouble(rng: random.Random, table: EntriesTable) -> ev.Event:
+def _trouble(rng: random.Random, table: JudgedTable) -> ev.Event:
     """Return an irregularity, a device that fails, an order, or a new dealer."""
     seat = rng.choice((None, *table.round_.seats))
+    if table.round_.settled and rng.random() < 0.4:  # its seats are settled again
+        return ev.IrregularityReported("dealer_hand_misset", DEALER)
     kind = rng.randrange(5)
     if kind < 3:
         trigger = rng.choice((*TRIGGERS, "player_leaves", "surrender", "other"))

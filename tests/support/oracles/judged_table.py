@@ -15,6 +15,7 @@ from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import Command, Prompt, PromptClosed, RequestRefused, StateChanged
 from tests.support.core.ideal_table import DEALER, FLOOR, TECH, IdealTable, signs_report
+from tests.support.oracles.card_monitor import CardMonitor
 from tests.support.oracles.table_monitor import TableMonitor
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class JudgedTable(IdealTable):
     def __init__(self, game: str, slots: dict[str, DeviceFact] | None = None, **choices: Any) -> None:
         super().__init__(game, slots, **choices)
         self.replica = self._fresh()
+        self.cards = CardMonitor(self)
         self.monitor = TableMonitor.of(self.edition, self.table.context.meter)
         self.open: dict[int, str] = {}  # commands that have not ended, with their slots
         self.ended: dict[int, str] = {}
@@ -52,10 +54,11 @@ class JudgedTable(IdealTable):
 
     def step(self, event: ev.Event) -> list[Decision]:
         """Submit one event; AssertionError if a check fails."""
-        before = self.table.snapshot()
+        before, seen = self.table.snapshot(), self.cards.look()
         try:
             decisions = super().step(event)
             self.monitor.watch(event, decisions, self.state)
+            self.cards.watch(seen, event, decisions)
             self._same_from(before, event, decisions)
             self._refusals(before, decisions)
             self._commands(event, decisions, before)
