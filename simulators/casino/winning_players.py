@@ -1,7 +1,7 @@
 """People at a simulated table whose players win: they claim, err, look at lights, pay, and record their payments.
 
-A hand follows from seed, round and seat, so a repeated question gets the same answer. People pay the amounts on the
-screen, once.
+The cards of a round follow from its seed and number, one deck for all seats, so a repeated question gets the same
+answer. The dealer enters the cards of a hand before naming it. People pay the amounts on the screen, once.
 """
 
 from __future__ import annotations
@@ -11,12 +11,16 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from devices.bet_sensor.messages import Light
-from simulators.casino.dealer import SimulatedPeople
+from simulators.casino.dealer import DEALER, SimulatedPeople
+from simulators.casino.dealt_hands import deal_hand
+from table_controller.rulebook.cards import format_cards
+from table_controller.table import events as ev
 from table_controller.table.hits import NO_ENVY, NO_WIN
 
 if TYPE_CHECKING:
     from simulators.casino.table import CasinoTable
     from table_controller.ledger.hits import Hit
+    from table_controller.rulebook.cards import Card
     from table_controller.table.decisions import Prompt
 
 # Shares of bettors' hands that win, of claims that the dealer first names wrongly, of validations that the floorperson
@@ -25,6 +29,13 @@ WIN_SHARE: Final = 0.5
 ERROR_SHARE: Final = 0.15
 REFUSAL_SHARE: Final = 0.1
 VOID_SHARE: Final = 0.3
+
+
+class DealtHand(NamedTuple):
+    """The cards of a seat, and the line of the paytable that they are."""
+
+    hand: str
+    cards: tuple[Card, ...]
 
 
 class Payment(NamedTuple):
@@ -48,13 +59,31 @@ class WinningPlayers(SimulatedPeople):
         self.documents: dict[tuple[int, int], int] = {}
         self.paid_twice: list[tuple[int, int]] = []  # hands whose payment was requested twice, in different amounts
         self._slip = count(1)
-        self._erred: dict[tuple[int, int], int] = {}  # the prompt at which the dealer named a wrong hand
+        self._dealt: dict[int, dict[int, DealtHand]] = {}  # the cards of the seats, by round
 
     def hand_of(self, number: int, seat: int) -> str:
         """Return the true hand of a seat in a round: a paytable line, or NO_WIN."""
-        rng = self._rng("hand", number, seat)
+        return self._cards_in(number)[seat].hand
+
+    def _cards_in(self, number: int) -> dict[int, DealtHand]:
+        """Return the cards of every seat in a round. A hand that the cards left cannot be is another one."""
+        if number not in self._dealt:
+            dealt: dict[int, DealtHand] = {}
+            for seat in range(1, self.casino.controller.table.context.submission.seats + 1):
+                used = {card for other in dealt.values() for card in other.cards}
+                dealt[seat] = self._deal(self._rng("hand", number, seat), used)
+            self._dealt[number] = dealt
+        return self._dealt[number]
+
+    def _deal(self, rng: Random, used: set[Card]) -> DealtHand:
         hands = [award.hand for award in self._rules.awards]
-        return rng.choice(hands) if rng.random() < self.win_share else NO_WIN
+        first = rng.choice(hands) if rng.random() < self.win_share else NO_WIN
+        others = rng.sample(hands, len(hands))
+        for hand in (first, *others, NO_WIN) if first != NO_WIN else (NO_WIN, *others):
+            cards = deal_hand(self.casino.controller.table.context, hand, used, rng)
+            if cards is not None:
+                return DealtHand(hand, cards)
+        raise AssertionError(f"no hand can be dealt from what {len(used)} cards leave")
 
     def hand_actions(self) -> dict[str, Any]:
         """Add payments, and taking back the payments of a void round."""
@@ -69,7 +98,7 @@ class WinningPlayers(SimulatedPeople):
         """Return the true choice, or sometimes an error that is found later."""
         number, seat = self._here(prompt)
         if prompt.kind == "progressive":
-            return self._named(prompt, self.hand_of(number, seat))
+            return self._named(prompt)
         if prompt.kind == "hit_hand":
             hit = self._hit(prompt)
             return "winning" if hit is not None and hit.hand == self.hand_of(number, seat) else "not_winning"
@@ -117,12 +146,29 @@ class WinningPlayers(SimulatedPeople):
         number = self.casino.controller.table.state.round.number
         return sorted(int(slot.rpartition(".")[2]) for _, slot in self.collected.get(number, []))
 
-    def _named(self, prompt: Prompt, truth: str) -> str:
-        """Return the true hand, or sometimes a wrong one the first time."""
-        key = self._here(prompt)
-        if self._rng("errs", *key).random() < ERROR_SHARE and self._erred.setdefault(key, prompt.id) == prompt.id:
-            return self._rng("error", *key).choice(prompt.choices[1:])
-        return truth
+    def _named(self, prompt: Prompt) -> str:
+        """Return the true hand, or sometimes a wrong one until that claim is withdrawn."""
+        wrong = self._wrong(prompt)
+        return self.hand_of(*self._here(prompt)) if wrong is None else wrong.hand
+
+    def _wrong(self, prompt: Prompt) -> DealtHand | None:
+        """Return the wrong cards that the dealer enters for a seat at first; None: none, or no longer."""
+        number, seat = key = self._here(prompt)
+        corrected = seat in self.casino.controller.table.state.round.claims_fell
+        if corrected or self._rng("errs", *key).random() >= ERROR_SHARE:
+            return None
+        rng, dealt = self._rng("error", *key), self._cards_in(number)
+        hand = rng.choice([award.hand for award in self._rules.awards])
+        used = {card for other, each in dealt.items() if other != seat for card in each.cards}
+        cards = deal_hand(self.casino.controller.table.context, hand, used, rng)
+        return None if cards is None else DealtHand(hand, cards)
+
+    def cards_of(self, prompt: Prompt, hand: str) -> ev.HandEntered | None:
+        """Return the entry of a seat's cards: its own, or sometimes wrong ones at first."""
+        number, seat = self._here(prompt)
+        dealt = self._wrong(prompt) or self._cards_in(number)[seat]
+        assert dealt.hand == hand
+        return ev.HandEntered(seat, format_cards(dealt.cards), DEALER)
 
     # --- what they do -------------------------------------------------------------------------------------------------
 

@@ -168,6 +168,8 @@ class Round(msgspec.Struct):
     dealer_settles: list[int] = []  # seats that the dealer settles, by a floorperson's ruling
     stated: dict[str, list[int]] = {}  # optional wagers that are settled, confirmed or stated, with their seats
     claims_stand: list[int] = []  # seats whose known hand a floorperson upheld against the dealer
+    claims_ruled: dict[int, str] = {}  # seats where a floorperson lets the dealer name the hand, with the reason
+    claims_fell: list[int] = []  # seats with a withdrawn claim: the dealer may correct the cards
 
 
 class SpotReport(msgspec.Struct):

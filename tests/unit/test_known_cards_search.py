@@ -31,14 +31,18 @@ TABLES: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "asia_poker, payout limit": (
         "asia_poker",
         {
-            **BONUS, "adjacent_boxes": 2, "payout_limit_cents": 5_000_000,
+            **BONUS,
+            "adjacent_boxes": 2,
+            "payout_limit_cents": 5_000_000,
             "least_wagers_cents": {"asia_poker": 100, "bonus": 100},
         },
     ),
     "saigon_5_card": (
         "saigon_5_card",
         {
-            "wagers": ["bonus"], "paytables": {"bonus": "680a-bonus-A"}, "payout_limit_cents": 5_000_000,
+            "wagers": ["bonus"],
+            "paytables": {"bonus": "680a-bonus-A"},
+            "payout_limit_cents": 5_000_000,
             "least_wagers_cents": {"ante": 200, "bonus": 100},
         },
     ),
