@@ -9,6 +9,7 @@ import pytest
 
 from table_controller.rulebook import TRIGGERS
 from table_controller.table import events as ev
+from table_controller.table import known_hands, settling
 from table_controller.table import state_machines as mc
 from tests.support.core.card_entries import CardEntries, draw_answer
 from tests.support.core.ideal_table import DEALER, FLOOR, WILD_PROGRESSIVE
@@ -110,12 +111,39 @@ def _trouble(rng: random.Random, table: JudgedTable) -> ev.Event:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_no_entry_of_cards_breaks_a_table(name: str) -> None:
-    for seed in range(3):
+    for seed in range(2):
         play_day(name, seed, 150)
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("name", TABLES)
 def test_no_entry_of_cards_breaks_a_table_on_many_days(name: str) -> None:
-    for seed in draw_seeds(1000, 60):
+    for seed in draw_seeds(1000, 15):
         play_day(name, seed, 250)
+
+
+# --- the search can fail ----------------------------------------------------------------------------------------------
+
+
+def _nobody_notes_it(*_: object) -> None:
+    """Leave a result unnoted."""
+
+
+MISTAKES: Final[dict[str, tuple[object, str, object, str]]] = {
+    "a result is not noted": (settling, "_note_settled", _nobody_notes_it, "is settled twice"),
+    "cards are known at once": (known_hands, "_is_exposed", lambda *_: True, "are known in"),
+    "a settled seat is entered again": (known_hands, "_may_enter_late", lambda *_: True, "after it was settled"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_planted_mistake_is_found(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module, name, wrong, found = MISTAKES[mistake]
+    monkeypatch.setattr(module, name, wrong)
+    with pytest.raises(AssertionError, match=found):
+        _play_days("asia_poker", 12)
+
+
+def _play_days(name: str, days: int) -> None:
+    for seed in range(days):
+        play_day(name, seed, 150)

@@ -84,7 +84,8 @@ class CardMonitor:
             assert before.round.state == mc.SETTLING or face_up or before.settles_void, (
                 f"cards of place {place} are known in {before.round.state}"
             )
-            assert place not in before.round.settled, f"the cards of seat {place} changed after it was settled"
+            late = place not in known or place in before.round.claims_fell  # for its progressive bet, or its envy
+            assert late or place not in before.round.settled, f"the cards of seat {place} changed after it was settled"
 
     def _settled(self, before: SeenRound, decision: WagerSettled) -> None:
         result, seat = decision.result, decision.seat

@@ -42,6 +42,7 @@ class JudgedTable(IdealTable):
         self.monitor = TableMonitor.of(self.edition, self.table.context.meter)
         self.open: dict[int, str] = {}  # commands that have not ended, with their slots
         self.ended: dict[int, str] = {}
+        self.locks: dict[int, str] = {}  # locks that were sent, with their slots
         self.last_id = 0
 
     def _fresh(self) -> Table:
@@ -104,8 +105,9 @@ class JudgedTable(IdealTable):
                 del self.open[event.command]
         for decision in decisions:
             if isinstance(decision, Command):
-                # A pending lock is sent again, unchanged, to a sensor that reconnects.
-                again = decision.act == "lock" and self.open.get(decision.id) == decision.slot
+                # A lock that is not confirmed is sent again, unchanged, to a sensor that reconnects.
+                again = decision.act == "lock" and self.locks.get(decision.id) == decision.slot
+                self.locks |= {decision.id: decision.slot} if decision.act == "lock" else {}
                 assert again or decision.id > self.last_id, "a command's id was used before"
                 self.open[decision.id] = decision.slot
             if isinstance(decision, Command | Prompt):
