@@ -138,9 +138,9 @@ MISTAKES: Final[dict[str, tuple[object, str, object, str]]] = {
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_planted_mistake_is_found(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    module, name, wrong, found = MISTAKES[mistake]
+    module, name, wrong, expected = MISTAKES[mistake]
     monkeypatch.setattr(module, name, wrong)
-    with pytest.raises(AssertionError, match=found):
+    with pytest.raises(AssertionError, match=expected):
         _play_days("asia_poker", 12)
 
 
