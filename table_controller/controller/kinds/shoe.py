@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from devices import kinds
+from devices.cards import card_name
 from devices.driver_events import Reported
 from devices.shoe import messages as m
 from devices.shoe.driver import ShoeDriver
@@ -16,18 +17,25 @@ from table_controller.controller.kinds.controller_kind import (
     stop_order,
 )
 from table_controller.table import events as ev
+from table_controller.table.decisions import DealtCards
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Awaitable, Iterator
 
     from devices.shoe.state import DriverEvent
     from table_controller.rulebook import Edition, Submission
+    from table_controller.table.decisions import Command
 
 
 def _core_events(slot: str, event: DriverEvent) -> Iterator[ev.Event]:
     match event:
         case Reported():
+            if m.IDENTIFIES in event.hello.capabilities:
+                yield ev.ShoeIdentifies(slot)
             yield from _reported(slot, event.inventory)
+        case m.CardsReleased():
+            cards = " ".join(card_name(card) for card in event.cards)
+            yield ev.CardsReleased(slot, event.command, event.dealt_by, cards, event.unread)
         case m.Loaded():
             yield ev.ShoeLoaded(slot, event.count)
         case m.Dispensed():
@@ -62,6 +70,14 @@ def _reported(slot: str, status: m.Status) -> Iterator[ev.Event]:
         yield ev.ShoeEmpty(slot)
 
 
+def _release(driver: ShoeDriver, command: Command) -> Awaitable[object]:
+    """Order the cards that the table named."""
+    assert isinstance(command.dealt, DealtCards), "the core names the cards that it releases"
+    if command.dealt.cards:
+        return driver.release_drawn(command.id, command.dealt.dealt_by, command.dealt.cards)
+    return driver.release_cards(command.id, command.dealt.dealt_by)
+
+
 def _obstacle_to_test(status: m.Status) -> str:
     """Return what a person must do first; a halted shoe passes, because its report has the fault."""
     if status.state in (m.State.HALTED, m.State.DOUBTFUL):
@@ -88,6 +104,7 @@ SHOE: Final = ControllerKind(
         "dispense": lambda driver, c: driver.dispense(c.id, c.number),
         "start_round": lambda driver, c: driver.start_round(c.id),
         "give_stub": lambda driver, c: driver.count_stub(c.id),
+        "release_cards": _release,
     },
     make_safe=MakeSafe(send=lambda driver, command, _: driver.stop(command)),
     permits=("load", "dispense", "start_round", "give_stub"),
