@@ -23,10 +23,14 @@ class ServiceTable(RemoteTable):
     """`open` starts `pitbox run` on the machines of a folder, `close` ends it, `cut` kills it."""
 
     def __init__(
-        self, game: str, folder: Path, *, seed: int, speed: float, broker: tuple[str, int] | None = None
-    ) -> None:
-        """`folder`: an empty folder for the files of this table. `broker`: host and port of its MQTT broker."""
-        super().__init__(folder, game, seed=seed, speed=speed, pace=1 / speed, models=keypad_and_sign(game))
+        self, game: str, folder: Path, *, seed: int, speed: float, broker: tuple[str, int] | None = None,
+        more: dict[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        """`folder`: an empty folder for the files of this table. `broker`: host and port of its MQTT broker.
+
+        `more`: further slots, with the model in each.
+        """
+        super().__init__(folder, game, seed=seed, speed=speed, pace=1 / speed, models=keypad_and_sign(game), more=more)
         self._broker = broker
         self._service: BoxProcess | None = None
 

@@ -28,6 +28,9 @@ START_DEVICES: Final = {"dice": {"shaker.1": "shaker"}, "rng": {"rng.1": "rng"},
 _START_NAMES: Final = {"dice": "shaker", "rng": "rng", "button": "flat_button"}
 _ONE_DECK: Final = {"shuffler.1": "shuffler", "shoe.1": "shoe", "keypad.1": "keypad"}
 _BATCH: Final = {"shuffler.1": "shuffler-batch", "shoe.1": "shoe-manual", "keypad.1": "keypad"}
+# The shoes that identify the cards that they deal: an automated one, and one that people draw from.
+IDENTIFYING: Final = "shoe-identifying"
+MANUAL_IDENTIFYING: Final = "shoe-manual-identifying"
 # The rate of progression (hundredths of a percent) where the chapter leaves it to the certificate holder.
 _RATE_BP: Final = 1500
 
@@ -39,8 +42,11 @@ BENCH_PEOPLE: Final = {
 BENCH_PIN: Final = "271828"
 
 
-def table_slots(game: str, start: str | None = None) -> dict[str, str]:
-    """Return the slots of a game's table and the model in each; `start` is how the starting position is found."""
+def table_slots(game: str, start: str | None = None, more: Iterable[str] = ()) -> dict[str, str]:
+    """Return the slots of a game's table and the model in each; `start` is how the starting position is found.
+
+    `more`: models in addition to the table's own, or in place of the one of the same kind.
+    """
     rules = edition(game)
     methods = [each.name for each in rules.starts]
     allowed = [name for name, method in _START_NAMES.items() if method in methods]
@@ -48,15 +54,26 @@ def table_slots(game: str, start: str | None = None) -> dict[str, str]:
         known = f"it takes {' or '.join(allowed)}" if allowed else "it has no starting position to find"
         raise UsageError(f"--start {start} is not for {game}: {known}")
     slots = (_BATCH if rules.cards.decks > 1 else _ONE_DECK) | (_PROGRESSIVE if rules.progressive else {})
-    return slots | (START_DEVICES[start or allowed[0]] if allowed else {})
+    slots |= START_DEVICES[start or allowed[0]] if allowed else {}
+    return slots | slots_of_models(more, slots)
 
 
-def slots_of_models(models: Iterable[str]) -> dict[str, str]:
-    """Return a slot for each model that a table has in addition to its own: the first one of its kind."""
+def slots_of_models(models: Iterable[str], own: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return a slot for each model that a table has in addition to its own: the first one of its kind.
+
+    At a table that is dealt from a manual shoe (by its `own` models), an identifying shoe is the manual one.
+    """
     for model in models:
         if model not in MODELS:
             raise UsageError(f"there is no model {model!r}; models: {', '.join(MODELS)}")
-    return {f"{MODELS[model].machine.kind}.1": model for model in models}
+    manual = own is not None and own.get("shoe.1") == "shoe-manual"
+    fitting = [MANUAL_IDENTIFYING if manual and model == IDENTIFYING else model for model in models]
+    return {f"{MODELS[model].machine.kind}.1": model for model in fitting}
+
+
+def identifying_shoe(game: str) -> dict[str, str]:
+    """Return the slot and the model of a shoe that identifies the cards that it deals at a game's table."""
+    return slots_of_models([IDENTIFYING], table_slots(game))
 
 
 def default_choices(game: str) -> dict[str, Any]:

@@ -48,10 +48,13 @@ class WinningPlayers(SimulatedPeople):
         self.documents: dict[tuple[int, int], int] = {}
         self.paid_twice: list[tuple[int, int]] = []  # hands whose payment was requested twice, in different amounts
         self._slip = count(1)
+        self._by_cards: dict[tuple[int, int], str] = {}  # by round and seat: what its known cards are
         self._erred: dict[tuple[int, int], int] = {}  # the prompt at which the dealer named a wrong hand
 
     def hand_of(self, number: int, seat: int) -> str:
-        """Return the true hand of a seat in a round: a paytable line, or NO_WIN."""
+        """Return the true hand of a seat in a round: a paytable line, or NO_WIN. Known cards decide it."""
+        if (number, seat) in self._by_cards:
+            return self._by_cards[number, seat]
         rng = self._rng("hand", number, seat)
         hands = [award.hand for award in self._rules.awards]
         return rng.choice(hands) if rng.random() < self.win_share else NO_WIN
@@ -68,6 +71,9 @@ class WinningPlayers(SimulatedPeople):
     def choose(self, prompt: Prompt) -> str:
         """Return the true choice, or sometimes an error that is found later."""
         number, seat = self._here(prompt)
+        if prompt.kind == "progressive" and prompt.proposals:
+            self._by_cards[number, seat] = prompt.choices[0]
+            return prompt.choices[0]
         if prompt.kind == "progressive":
             return self._named(prompt, self.hand_of(number, seat))
         if prompt.kind == "hit_hand":

@@ -42,6 +42,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--speed", type=float, default=20.0, help="times faster than a real table (default 20)")
     parser.add_argument("--faults", choices=FAULT_LEVELS, default="some", help="how much goes wrong (default some)")
     parser.add_argument(
+        "--with", action="append", dest="more", default=[], metavar="MODEL",
+        help="a machine that the table has in addition to its own, or in place of its own of that kind; repeatable",
+    )  # fmt: skip
+    parser.add_argument(
         "--fast",
         action="store_true",
         help="run the whole stack in memory and virtual time; print rounds/s on all cores and on one",
@@ -82,6 +86,7 @@ async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
     from simulators.casino.checkers import InvariantBroken
     from simulators.casino.demo import DemoShow, DemoTable, choose_mishaps
     from simulators.casino.service_table import ServiceTable
+    from simulators.casino.table_layout import slots_of_models, table_slots
 
     this = asyncio.current_task()
     assert this is not None
@@ -95,7 +100,8 @@ async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
             if (trouble := await asyncio.to_thread(unreachable_reason, broker)) is not None:
                 screen.line(trouble, "yellow")
         game = args.game or _GAME
-        house = ServiceTable(game, folder, seed=args.seed, speed=args.speed, broker=broker)
+        house = ServiceTable(game, folder, seed=args.seed, speed=args.speed, broker=broker,
+                             more=slots_of_models(args.more, table_slots(game)))  # fmt: skip
         title = f"pitbox demo · {game} · {args.speed:g} times as fast as a real table"
         show = DemoShow(house, screen, title)
         table = DemoTable(game, args.seed, choose_mishaps(game, args.seed, rounds, args.faults), house, show)
@@ -114,6 +120,7 @@ async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
 def _fast(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
     from simulators.casino.fault_schedule import draw_schedule
     from simulators.casino.parallel import TableRun, play_all
+    from simulators.casino.table_layout import slots_of_models, table_slots
 
     games = [args.game] if args.game else list(GAMES)
     most = max(1, min(_FAST_TABLE, rounds // len(games)))
@@ -121,7 +128,8 @@ def _fast(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
     sittings = []
     for at, length in enumerate(lengths):
         game, seed = games[at % len(games)], args.seed + at // len(games)
-        sittings.append(TableRun(game, seed, length, draw_schedule(game, seed, length, args.faults)))
+        more = slots_of_models(args.more, table_slots(game))
+        sittings.append(TableRun(game, seed, length, draw_schedule(game, seed, length, args.faults, more), more))
     with RoundProgress(rounds, every=0) as progress:
         played = play_all(sittings, read_jobs(args), progress.round)
     day, failure = played.figures, played.failure

@@ -61,6 +61,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     up.add_argument(
         "--start", choices=list(START_DEVICES), help=f"with {TABLE}: how the starting position is determined"
     )
+    up.add_argument(
+        "--with", action="append", dest="more", default=[], metavar="MODEL",
+        help=f"with {TABLE}: a further machine, or one in place of its own of that kind; repeatable",
+    )  # fmt: skip
     up.add_argument("--name", help="its slot name, and the name of its port (default: its kind and .1)")
     up.add_argument("--seed", type=int, default=0, help="the same seed gives the same machine (default 0)")
     up.add_argument("--speed", type=float, default=1.0, help="how many times faster than a real machine (default 1)")
@@ -113,7 +117,9 @@ def _up(args: argparse.Namespace) -> int:
     if args.model == TABLE:
         if args.name or args.fault or args.mutant:
             raise UsageError(f"--name, --fault and --mutant go with one machine, not with a {TABLE}")
-        table_slots(args.game, args.start)  # report errors before anything starts
+        table_slots(args.game, args.start, args.more)  # report errors before anything starts
+    elif args.more:
+        raise UsageError(f"--with goes with a {TABLE}, not with one machine")
     else:
         kind = MODELS[args.model].machine.kind
         args.name = args.name or f"{kind}.1"
@@ -129,7 +135,7 @@ def _up(args: argparse.Namespace) -> int:
 def _machines(args: argparse.Namespace) -> list[SimulatedMachine]:
     options = {"seed": args.seed, "speed": args.speed, "live_entropy": args.live_entropy}
     if args.model == TABLE:
-        return make_machines(table_slots(args.game, args.start), **options)
+        return make_machines(table_slots(args.game, args.start, args.more), **options)
     return [make_machine(args.model, args.name, **options)]
 
 
