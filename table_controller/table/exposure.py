@@ -88,12 +88,10 @@ def may_surrender(v: TableView, seat: int) -> bool:
     return seat not in shown and not side_wagers.has_side_wager(v, seat)
 
 
-def is_collected(v: TableView, place: int) -> bool:
-    """Whether the dealer has collected the cards of a place: it is settled, or folded without a wager that survives."""
-    round_, rule = v.state.round, v.edition.surrender
-    if place in round_.settled or place in round_.hands_racked:
-        return True
-    if rule is None or round_.decided.get(place) != "fold":
+def is_folded_away(v: TableView, place: int) -> bool:
+    """Whether the hand of a place was folded and collected: it has no wager that a fold leaves standing."""
+    rule = v.edition.surrender
+    if rule is None or v.state.round.decided.get(place) != "fold":
         return False
     kept = [wager.name for wager in v.edition.wagers if wager.option and wager.name not in rule.loses]
     return not any(settling.has_wager(v, place, name) for name in kept)

@@ -285,6 +285,10 @@ def _not_its_turn(v: TableView, r: Resource) -> bool:
     return bool(r.seat) and r.seat not in exposure.unsettled_seats(v)[:1]
 
 
+def _hand_settled(v: TableView, r: Resource) -> bool:
+    return r.seat in v.state.round.settled or r.seat in v.state.round.hands_racked
+
+
 def _own_reveal_due(v: TableView, r: Resource) -> bool:
     """Whether the player may still surrender, so that the hand may stay face down."""
     return bool(r.seat) and exposure.may_surrender(v, r.seat or 0) and r.seat not in v.state.round.hands
@@ -418,8 +422,10 @@ REASONS: Final[tuple[ReasonRow, ...]] = (
         "the hand of another seat is shown first", "dealer", "settle the seats in their order"),
     ReasonRow("own_reveal_due", ("release_cards",), _own_reveal_due, "surrender",
         "the player may still surrender", "dealer", "show the hand and confirm it"),
-    ReasonRow("hand_collected", ("release_cards",), lambda v, r: r.seat is not None and exposure.is_collected(v, r.seat), "folded",
-        "the cards are collected", "dealer", "leave the cards in the discard rack"),
+    ReasonRow("hand_folded", ("release_cards",), lambda v, r: exposure.is_folded_away(v, r.seat or 0), "folded",
+        "the hand was folded and its cards are collected", "dealer", "leave the cards in the discard rack"),
+    ReasonRow("hand_settled", ("release_cards",), _hand_settled, "settle",
+        "the hand is settled", "dealer", "report an error to the floorperson"),
     # Bets and money.
     ReasonRow("not_latched", ("light",), lambda v, r: r.seat not in v.state.progressive.accepted, "seat_light",
         "no bet of this seat was latched", "dealer", "wait for the sensor"),

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from simulators.casino.table_layout import default_choices
 from table_controller.rulebook import GAMES, check_submission
 from table_controller.rulebook import edition as committed
+from table_controller.rulebook.cards import NOTATION
 from table_controller.table import dealing, progressive_bets, shuffling, stub
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
-from table_controller.table.decisions import Command, Decision, Finding, HoldOpened, Prompt, RequestRefused
+from table_controller.table.decisions import Command, DealtCards, Decision, Finding, HoldOpened, Prompt, RequestRefused
 from table_controller.table.meter_visibility import PAGE
 from table_controller.table.view import ODDS
 from tests.support.suite.clauses import wrong_citations
@@ -97,6 +98,7 @@ class IdealTable:
         self.side: dict[str, tuple[int, ...]] = {}  # side wager -> seats that have it
         self.boxes: list[tuple[int, ...]] = []  # boxes of each player who has several
         self.dice: tuple[int, int, int] = (2, 3, 5)
+        self.dealt: dict[int, str] = {}  # the cards that a shoe that identifies them dealt to a place
         self.loads_shuffler = True  # somebody puts waiting decks into the shuffler
         self.override: Callable[[Decision], list[ev.Event] | None] = lambda _: None
         self._queue: deque[ev.Event] = deque()
@@ -144,6 +146,11 @@ class IdealTable:
         """Return the keys of the reasons against a new round with the next deck."""
         deck = self.table.context.next_deck()
         return self.keys("open_bets", deck=deck.name if deck else None)
+
+    def cards_at(self, place: int) -> str:
+        """Return the cards that a shoe dealt to a place: those that a test gave, or others that no other place has."""
+        size = self.edition.hand.cards
+        return self.dealt.get(place, " ".join(NOTATION[place * size : (place + 1) * size]))
 
     # --- playing -----------------------------------------------------------------------------------------------------
 
@@ -305,6 +312,9 @@ class IdealTable:
                 return [ev.StubOut(slot, stub.expected_stub(self.table.context))]
             case "draw":
                 return [ev.NumberDrawn(slot, 4)]
+            case "release_cards":
+                assert isinstance(command.dealt, DealtCards)
+                return [ev.CardsReleased(slot, command.id, command.dealt.dealt_by, self.cards_at(command.number))]
             case "lock":
                 seat = int(slot.rpartition(".")[2])
                 return [
