@@ -89,7 +89,12 @@ class TableCheckers:
                 self.figures["irregularities"] += 1
                 self.clauses.update(decision.clauses)
         self.machines.note_power()
-        for checker in (self.rounds, self.decks, self.money, self.releases):  # each checks every step, even if another one failed
+        for checker in (
+            self.rounds,
+            self.decks,
+            self.money,
+            self.releases,
+        ):  # each checks every step, even if another one failed
             try:
                 checker.step(event, decisions)
             except InvariantBroken as broken:

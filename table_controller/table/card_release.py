@@ -198,7 +198,7 @@ def place_name(place: int) -> str:
 
 
 def on_release_ended(c: Context, issued: IssuedCommand, outcome: str, reason: int) -> None:
-    """An order ended. A refusal is final; an answer that was lost is ordered again with a new id, which moves nothing."""
+    """An order ended. A refusal is final. An answer that was lost is ordered again with a new id: nothing moves."""
     hand = c.state.round.dealt_hands.get(issued.number)
     if hand is None or hand.ended or issued.is_result_reported:
         return

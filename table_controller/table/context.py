@@ -22,7 +22,15 @@ from table_controller.table.view import TableView
 
 if TYPE_CHECKING:
     from table_controller.rulebook import Edition, Submission
-    from table_controller.table.decisions import Actuation, DealtCards, Decision, DenialReason, FailSafe, Order, Proposal
+    from table_controller.table.decisions import (
+        Actuation,
+        DealtCards,
+        Decision,
+        DenialReason,
+        FailSafe,
+        Order,
+        Proposal,
+    )
     from table_controller.table.permits import ReasonRow
     from table_controller.table.state import Deck, TableState
 

@@ -303,8 +303,10 @@ def _batch_objection(c: Context, event: ev.SeatsSettled, stated: Mapping[int, Ou
     round_ = c.state.round
     if not stated or len(stated) != len(event.wins) + len(event.loses) + len(event.pushes):
         return "enter the result of at least one seat, each seat once"
-    if round_.state != mc.SETTLING or c.is_round_stopped or any(
-        seat in round_.disputed or seat in round_.contested for seat in stated
+    if (
+        round_.state != mc.SETTLING
+        or c.is_round_stopped
+        or any(seat in round_.disputed or seat in round_.contested for seat in stated)
     ):
         return "no seat is to be settled now"
     if event.wager:

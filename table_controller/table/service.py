@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from devices.service import FAULTED, UNVERIFIED, report_counts
-from table_controller.table import events as ev
 from table_controller.table import card_release, meter_visibility, restart, return_to_service, shuffling, stub
+from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.betting import seat_of
 from table_controller.table.irregularities import CoreTrigger, open_hold, open_holds

@@ -26,7 +26,7 @@ from tests.support.core.ideal_table import (
 )
 from tests.support.core.setups import restored_copy
 from tests.support.core.two_games import ASIA, PAI_GOW
-from tests.unit.test_known_hands import ALL_WAGERS, DEALERS, HAND, SAIGON, SETTING, UNDER, WILD
+from tests.unit.test_known_hands import DEALERS, HAND, SAIGON, SETTING, UNDER, WILD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
 
 SHOE: Final = "shoe.1"
-MANUAL: Final = {"dealing": "manual_shoe"}
+MANUAL: Final[dict[str, Any]] = {"dealing": "manual_shoe"}
 # Every way of dealing from a shoe that is a device.
-SHOES: Final[list[tuple[str, dict[str, str]]]] = [
+SHOES: Final[list[tuple[str, dict[str, Any]]]] = [
     *((game, {}) for game in (ASIA, SAIGON, WILD, PAI_GOW)),
     *((game, MANUAL) for game in (ASIA, SAIGON, WILD, PAI_GOW)),
     (UNDER, {}),
@@ -121,7 +121,7 @@ def same(first: str, second: str) -> bool:
 
 @pytest.mark.parametrize(("game", "choices"), SHOES)
 def test_a_round_is_settled_by_released_cards_and_none_is_ordered_before_its_hand_is_shown(
-    game: str, choices: dict[str, str]
+    game: str, choices: dict[str, Any]
 ) -> None:
     table = table_of(game, seats=(1, 3, 6), **choices)
     table.dealt = {}
@@ -632,10 +632,3 @@ def test_what_a_shoe_in_test_mode_reports_is_not_recorded() -> None:
     assert shoe.is_testing
     assert table.keys("release_cards", SHOE, seat=0) >= {"slot_not_in_service"}
     assert table.table.ignores(ev.CardsReleased(SHOE, 1, 1, HAND[WILD]))
-
-
-def test_all_wagers_of_a_seat_follow_from_the_cards_of_the_shoe() -> None:
-    table = at_seat(SAIGON, **ALL_WAGERS.get(SAIGON, {}))
-    answer(table)
-    table.step(ev.SettingEntered(6, SETTING[SAIGON], DEALER))
-    assert table.prompt("settled").proposals

@@ -97,7 +97,7 @@ _SEGMENTS: Final = ("feed", "store", "draw", "exit", "drop")
 
 def mishaps(rng: Random, model: str) -> list[str]:
     """Return what can happen to a shoe of this model at a simulated table."""
-    # A misread value that no other card contradicts is for the dealer to dispute: no checker of a table can rule it out.
+    # No misread cards: a value that no other card contradicts is for the dealer to dispute, and no checker can know it.
     reads = ["card_unread", "card_read_twice"] * model.endswith("-identifying")
     if model.startswith("shoe-manual"):
         return [

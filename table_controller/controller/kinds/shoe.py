@@ -27,12 +27,15 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Command
 
 
+_FAULTS: Final = {
+    m.ShortStack: m.Reason.SHORT_STACK, m.Jam: m.Reason.JAM, m.Unbalanced: m.Reason.COUNTS_DISAGREE,
+}  # fmt: skip
+
+
 def _core_events(slot: str, event: DriverEvent) -> Iterator[ev.Event]:
     match event:
         case Reported():
-            if m.IDENTIFIES in event.hello.capabilities:
-                yield ev.ShoeIdentifies(slot)
-            yield from _reported(slot, event.inventory)
+            yield from _reported(slot, event)
         case m.CardsReleased():
             cards = " ".join(card_name(card) for card in event.cards)
             yield ev.CardsReleased(slot, event.command, event.dealt_by, cards, event.unread)
@@ -50,18 +53,17 @@ def _core_events(slot: str, event: DriverEvent) -> Iterator[ev.Event]:
             yield ev.FaceUpSeen(slot)
         case m.CoverCard():
             yield ev.CoverCardOut(slot)
-        case m.ShortStack():
-            yield ev.ShoeFault(slot, m.Reason.SHORT_STACK)
-        case m.Jam():
-            yield ev.ShoeFault(slot, m.Reason.JAM)
-        case m.Unbalanced():
-            yield ev.ShoeFault(slot, m.Reason.COUNTS_DISAGREE)
+        case m.ShortStack() | m.Jam() | m.Unbalanced():
+            yield ev.ShoeFault(slot, _FAULTS[type(event)])
         case m.Stopped() | m.Fault():
             yield ev.ShoeFault(slot, event.reason)
 
 
-def _reported(slot: str, status: m.Status) -> Iterator[ev.Event]:
-    """Yield what people did while the link was down."""
+def _reported(slot: str, report: Reported) -> Iterator[ev.Event]:
+    """Yield what the shoe can do, and what people did while the link was down."""
+    status: m.Status = report.inventory
+    if m.IDENTIFIES in report.hello.capabilities:
+        yield ev.ShoeIdentifies(slot)
     if not status.in_slot:
         yield ev.StackTaken(slot)
     if status.state is m.State.DEALING and status.moved:
