@@ -14,6 +14,7 @@ from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, DealtCards, StateChanged, WagerSettled
 from table_controller.table.events import CardEvent
 from table_controller.table.state import TableState
+from tests.support.core.all_inputs import all_inputs, box_inputs
 from tests.support.core.ideal_table import (
     DEALER,
     FLOOR,
@@ -632,3 +633,37 @@ def test_what_a_shoe_in_test_mode_reports_is_not_recorded() -> None:
     assert shoe.is_testing
     assert table.keys("release_cards", SHOE, seat=0) >= {"slot_not_in_service"}
     assert table.table.ignores(ev.CardsReleased(SHOE, 1, 1, HAND[WILD]))
+
+
+# --- every event of everybody -----------------------------------------------------------------------------------------
+
+
+def too_early(table: IdealTable, decisions: list[Decision]) -> list[int]:
+    """Return the places whose cards were ordered although the procedure has not exposed them."""
+    round_, game = table.round_, table.edition.game
+    hidden = {*round_.dead, *round_.surrendered, *(s for s, d in round_.decided.items() if d in ("fold", "surrender"))}
+    shown = {0, *round_.seats} - hidden if table.phase == mc.SETTLING else set[int]()
+    if table.phase == mc.PLAYING and game == PAI_GOW:
+        shown = {0}
+    return [each.number for each in releases(decisions) if each.number not in shown]
+
+
+PHASES: Final = (mc.BETTING, mc.NO_MORE_BETS, mc.DEALING, mc.STUB_CHECK, mc.PLAYING, mc.SETTLING)
+# Phases that a game does not have, or passes in one step.
+WITHOUT: Final = {SAIGON: (mc.NO_MORE_BETS,), WILD: (mc.NO_MORE_BETS,), UNDER: (mc.NO_MORE_BETS, mc.STUB_CHECK)}
+
+
+@pytest.mark.parametrize(
+    ("game", "choices", "phase"),
+    [(game, choices, phase) for game, choices in SHOES for phase in PHASES if phase not in WITHOUT.get(game, ())],
+)
+def test_no_event_of_anybody_brings_a_card_out_early(game: str, choices: dict[str, Any], phase: str) -> None:
+    table = table_of(game, seats=(1, 3, 6), **choices)
+    table.override = silent
+    table.play_to(phase)
+    snapshot = table.table.snapshot()
+    for event in [*all_inputs(table), *box_inputs()]:
+        other = restored_copy(table, snapshot)
+        assert not too_early(other, other.step(event)), event
+    for event in all_inputs(table):  # and one after the other
+        assert not too_early(table, table.step(event)), event
