@@ -280,7 +280,7 @@ class ReleaseChecker:
         slot = self.casino.world.at("shoe.1/slot") if isinstance(event, ev.StackOut) else []
         if isinstance(event, ev.StackOut) and event.slot == "shoe.1" and len(slot) == event.count:
             self._stacks[self._ordered] = Counter(card_name(card.face) for card in slot if card.face >= 0)
-        elif isinstance(event, ev.CardsReleased):
+        elif isinstance(event, ev.HandReleased):
             self._check(event)
         for decision in decisions:
             if isinstance(decision, StateChanged) and decision.what == "round":
@@ -290,7 +290,7 @@ class ReleaseChecker:
             elif isinstance(decision, Command) and decision.act == "release_cards":
                 self._places[decision.id] = decision.number
 
-    def _check(self, event: ev.CardsReleased) -> None:
+    def _check(self, event: ev.HandReleased) -> None:
         self.released += 1
         place, hand = self._places[event.command], self.casino.edition.hand
         face_up = hand.dealer_face_up and not place and self._phase == mc.PLAYING

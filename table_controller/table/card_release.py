@@ -127,14 +127,14 @@ def is_reveal_asked(c: Context, seat: int) -> bool:
     """Whether only the dealer's word is missing that the hand of a seat is shown, and not surrendered."""
     if seat not in c.state.round.dealt_hands or seat in c.state.round.hands:
         return False
-    against = c.reasons_against(RELEASE, c.shoe, seat=seat)
-    return [reason.key for reason in against] == ["own_reveal_due"]
+    reasons = c.reasons_against(RELEASE, c.shoe, seat=seat)
+    return [reason.key for reason in reasons] == ["own_reveal_due"]
 
 
 # --- what the shoe answers --------------------------------------------------------------------------------------------
 
 
-def on_cards_released(c: Context, event: ev.CardsReleased) -> None:
+def on_cards_released(c: Context, event: ev.HandReleased) -> None:
     """Take over the cards that were ordered; any others are not used."""
     issued = c.state.commands.get(event.command)
     hand = None

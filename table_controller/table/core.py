@@ -352,7 +352,7 @@ def _card_handler(kind: type[ev.CardEvent]) -> _Handler:  # noqa: C901, PLR0912 
         return _typed(kind, dealing.on_shoe_fault)
     if issubclass(kind, ev.ShoeIdentifies):
         return _typed(kind, card_release.on_shoe_identifies)
-    if issubclass(kind, ev.CardsReleased):
+    if issubclass(kind, ev.HandReleased):
         return _typed(kind, card_release.on_cards_released)
     if issubclass(kind, ev.FaceUpSeen):
         return _typed(kind, dealing.on_face_up_seen)

@@ -367,7 +367,7 @@ class ShoeIdentifies(BaseEvent, frozen=True):
     slot: str
 
 
-class CardsReleased(BaseEvent, frozen=True):
+class HandReleased(BaseEvent, frozen=True):
     """A shoe released cards of one place that the procedure exposed, in their notation, never in the dealt order.
 
     `dealt_by` is the command that dealt them; `unread`, how many it could not identify.
@@ -648,7 +648,7 @@ PersonEvent = (
 CardEvent = (
     CardsInserted | CardsBehindGate | IntakeEmptied | ShuffleEnded | ShuffleFailed | DeckGivenOut | DiscardsTakenIn
     | ShoeLoaded | ShoeEmpty | StackOut | StackTaken | CardsDrawn | StubOut | ShoeFault | FaceUpSeen | CoverCardOut
-    | ShoeIdentifies | CardsReleased
+    | ShoeIdentifies | HandReleased
 )  # fmt: skip
 # What dice, generator, button, bet sensors and signs report, and the service state of every device.
 DeviceEvent = (

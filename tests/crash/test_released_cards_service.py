@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 GAME: Final = "saigon_5_card"
 _CARD: Final = rb"(?:[2-9TJQKA][cdhs]|Jk)"
-# Two cards or more beside each other, as every text that names a hand has them.
+# Two cards or more in a row, as every text that names a hand has them.
 CARDS: Final = re.compile(rb"\b" + _CARD + rb"(?: " + _CARD + rb")+\b")
 
 
@@ -39,24 +39,24 @@ async def test_no_file_names_a_card_before_its_release_and_no_bundle_ever(tmp_pa
     assert not {name for name, text in texts_of(tmp_path, out).items() if CARDS.search(text)}
     named = named_hands(b"".join(file.read_bytes() for file in (tmp_path / "data" / "journal").iterdir()))
     assert named
-    assert all(any(found <= hand for hand in hands) for found in named), "the journal has only what was released"
+    assert all(any(cards <= hand for hand in hands) for cards in named), "the journal has only what was released"
 
 
 def named_hands(text: bytes) -> set[frozenset[bytes]]:
     """Return every hand that a text names."""
-    return {frozenset(found.split()) for found in CARDS.findall(text)}
+    return {frozenset(hand.split()) for hand in CARDS.findall(text)}
 
 
 def released_hands(table: ServiceTable) -> set[frozenset[bytes]]:
     """Return the released hands. No step before the first of them names a card; no later one names another hand."""
     steps = [msgspec.json.encode(step) for step in table.step_log]
-    released = [(at, each.cards) for at, (each, _) in enumerate(table.step_log) if isinstance(each, ev.CardsReleased)]
+    released = [(at, each.cards) for at, (each, _) in enumerate(table.step_log) if isinstance(each, ev.HandReleased)]
     assert len(released) == 1 + len(table.seats)
     assert not [step for step in steps[: released[0][0]] if CARDS.search(step)]
     hands = {frozenset(cards.encode().split()) for _, cards in released}
     named = set().union(*(named_hands(step) for step in steps))
     assert named
-    assert all(any(found <= hand for hand in hands) for found in named)
+    assert all(any(cards <= hand for hand in hands) for cards in named)
     return hands
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
 
 SHOE: Final = "shoe.1"
-# Two cards beside each other, as every text that names a hand has them.
+# Two cards in a row, as every text that names a hand has them.
 CARDS: Final = re.compile(r"\b(?:[2-9TJQKA][cdhs]|Jk) (?:[2-9TJQKA][cdhs]|Jk)\b")
 # Every call that might make a shoe release, deal or draw cards: every method of its driver.
 CALLS: Final = sorted(
@@ -134,7 +134,7 @@ async def test_nobody_gets_a_card_earlier_in_any_phase(
     assert expected - set(phases) <= {mc.NO_MORE_BETS}, "some phases are over before a record is on disk"
     assert all(count > 50 for count in phases.values()), phases
     for client in clients:  # what a person may follow names no card before the first release
-        first = next((at for at, line in enumerate(client.lines) if "CardsReleased" in str(line)), len(client.lines))
+        first = next((at for at, line in enumerate(client.lines) if "HandReleased" in str(line)), len(client.lines))
         assert not [line for line in client.lines[:first] if CARDS.search(str(line))]
     assert any(CARDS.search(str(line)) for line in clients[0].lines), "and the search sees those that are released"
 

@@ -85,7 +85,7 @@ class ArrangedTable:
         self.outputs.append(Output(where, msgspec.json.encode(what, enc_hook=str)))
 
     def _follow(self, step: DurableStep) -> None:
-        released = " of cards" * isinstance(step.event, ev.CardsReleased)
+        released = " of cards" * isinstance(step.event, ev.HandReleased)
         self._put(f"journal{released}", [step.seq, step.event, step.decisions, step.head.hex()])
         picture = self.casino.picture()
         self._put("picture", picture)

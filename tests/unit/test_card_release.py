@@ -81,7 +81,7 @@ def answer(table: IdealTable, cards: str | None = None, *, unread: int = 0) -> l
     id_, place = open_release(table)
     dealt_by = table.round_.dealt_hands[place].dealt.dealt_by
     cards = table.cards_at(place) if cards is None else cards
-    decided = table.step(ev.CardsReleased(SHOE, id_, dealt_by, cards, unread))
+    decided = table.step(ev.HandReleased(SHOE, id_, dealt_by, cards, unread))
     return decided + table.step(ev.CommandEnded(id_, "done"))
 
 
@@ -315,7 +315,7 @@ def test_a_shoe_out_of_service_is_not_asked(event: ev.Event) -> None:
     assert not releases(table.settle())
 
 
-def test_a_shoe_that_no_longer_says_that_it_identifies_is_not_asked() -> None:
+def test_a_shoe_that_no_longer_reports_that_it_identifies_is_not_asked() -> None:
     table = table_of(WILD)
     table.play_to(mc.PLAYING)
     for event in (ev.SlotChanged(SHOE, "vanish"), ev.SlotChanged(SHOE, "appear"), ev.SlotChanged(SHOE, "verify")):
@@ -487,13 +487,13 @@ def test_cards_that_nobody_ordered_are_not_used() -> None:
     id_, _ = open_release(table)
     dealt_by = table.round_.dealt_hands[6].dealt.dealt_by
     for command, dealt in ((id_ + 1, dealt_by), (id_, dealt_by + 1)):
-        decided = table.step(ev.CardsReleased(SHOE, command, dealt, HAND[WILD]))
+        decided = table.step(ev.HandReleased(SHOE, command, dealt, HAND[WILD]))
         assert findings(decided, "cards_not_ordered")[0].text == (
             "Shoe 1 released cards that nobody ordered; they are not used"
         )
         assert 6 not in table.round_.hands
     answer(table)
-    assert findings(table.step(ev.CardsReleased(SHOE, id_, dealt_by, OTHERS)), "cards_not_ordered")
+    assert findings(table.step(ev.HandReleased(SHOE, id_, dealt_by, OTHERS)), "cards_not_ordered")
     assert same(known(table, 6), HAND[WILD])
 
 
@@ -623,7 +623,7 @@ def test_a_ruling_that_another_entry_made_impossible_leaves_the_cards_to_be_ente
 
 
 def test_what_a_shoe_in_test_mode_reports_is_not_recorded() -> None:
-    assert {ev.CardsReleased, ev.ShoeIdentifies} <= set(get_args(CardEvent))
+    assert {ev.HandReleased, ev.ShoeIdentifies} <= set(get_args(CardEvent))
     table = IdealTable(WILD).start("blue")
     shoe = table.state.slots[SHOE]
     shoe.deck = None
@@ -632,7 +632,7 @@ def test_what_a_shoe_in_test_mode_reports_is_not_recorded() -> None:
     table.step(ev.TestModeOrdered(SHOE, "begin", TECH))
     assert shoe.is_testing
     assert table.keys("release_cards", SHOE, seat=0) >= {"slot_not_in_service"}
-    assert table.table.ignores(ev.CardsReleased(SHOE, 1, 1, HAND[WILD]))
+    assert table.table.ignores(ev.HandReleased(SHOE, 1, 1, HAND[WILD]))
 
 
 # --- every event of everybody -----------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def _core_events(slot: str, event: DriverEvent) -> Iterator[ev.Event]:
             yield from _reported(slot, event)
         case m.CardsReleased():
             cards = " ".join(card_name(card) for card in event.cards)
-            yield ev.CardsReleased(slot, event.command, event.dealt_by, cards, event.unread)
+            yield ev.HandReleased(slot, event.command, event.dealt_by, cards, event.unread)
         case m.Loaded():
             yield ev.ShoeLoaded(slot, event.count)
         case m.Dispensed():

@@ -13,7 +13,7 @@ from table_controller.table import dealing, progressive_bets, shuffling, stub
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
-from table_controller.table.decisions import Command, DealtCards, Decision, Finding, HoldOpened, Prompt, RequestRefused
+from table_controller.table.decisions import Command, Decision, Finding, HoldOpened, Prompt, RequestRefused
 from table_controller.table.meter_visibility import PAGE
 from table_controller.table.view import ODDS
 from tests.support.suite.clauses import wrong_citations
@@ -313,8 +313,8 @@ class IdealTable:
             case "draw":
                 return [ev.NumberDrawn(slot, 4)]
             case "release_cards":
-                assert isinstance(command.dealt, DealtCards)
-                return [ev.CardsReleased(slot, command.id, command.dealt.dealt_by, self.cards_at(command.number))]
+                dealt_by = self.round_.dealt_hands[command.number].dealt.dealt_by
+                return [ev.HandReleased(slot, command.id, dealt_by, self.cards_at(command.number))]
             case "lock":
                 seat = int(slot.rpartition(".")[2])
                 return [
