@@ -361,7 +361,7 @@ class SimulatedPeople(Technician):
         if self.casino.controller.table.state.dealing == "manual_shoe":
             await self._draw(self.casino.count_in_shoe(), prompt)
 
-    async def _count_stub(self, prompt: Prompt) -> int:
+    async def _count_stub(self, prompt: Prompt, /) -> int:
         """Count the stub. A stub that the box does not know is still in the shoe: take it out first."""
         deck, slot = self.casino.controller.table.state.round.deck or "", "shoe.1"
         left = self.casino.count_in_shoe()

@@ -26,6 +26,7 @@ REPORTS = {
     "NumberDrawn": ("draw",),
     "DiceRead": ("arm_dice",),
     "DeckGivenOut": ("eject", "clear_out"),
+    "HandReleased": ("release_cards",),
 }
 DEALS = ("dispense", "start_round")
 MOVES = ("shuffle", "eject", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw", "return_to_service")
@@ -265,6 +266,9 @@ class TableCheck:
                 need(not concerned, f"{d['act']} of {d['slot']} while {named} is open")
         if d["act"] in DEALS:
             self._may_deal(d)
+        elif d["act"] == "release_cards":  # a dealer's hand that is dealt face up while players decide
+            shown = self.state == "settling" or (self.state == "playing" and not d["number"])
+            need(shown, f"cards of place {d['number']} are ordered while the round is {self.state}")
         elif d["act"] == "open_bets":
             need(not self.holds, "bets open while an irregularity is open")
             need(self.state == "betting" and d["number"] == self.round, "bets open outside of a round's betting")
