@@ -11,8 +11,10 @@ import pytest
 
 from simulators.casino.service_table import ServiceTable
 from simulators.casino.table_layout import identifying_shoe
+from table_controller.journal.export import export
 from table_controller.table import events as ev
 from tests.support.box.processes import pitbox
+from tools import verify_export
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,6 +39,8 @@ async def test_no_file_names_a_card_before_its_release_and_no_bundle_ever(tmp_pa
     out = tmp_path / "bundle.tar.gz"
     pitbox("bundle", "--config", str(tmp_path / "table.toml"), "--out", str(out))
     assert not {name for name, text in texts_of(tmp_path, out).items() if CARDS.search(text)}
+    export(tmp_path / "data" / "journal", tmp_path / "export")
+    assert verify_export.main([str(tmp_path / "export")]) == 0, "the independent checks know these records"
     named = named_hands(b"".join(file.read_bytes() for file in (tmp_path / "data" / "journal").iterdir()))
     assert named
     assert all(any(cards <= hand for hand in hands) for cards in named), "the journal has only what was released"

@@ -92,7 +92,7 @@ class Played:
     """One round, with what happened."""
 
     def __init__(self, table: CasinoTable) -> None:
-        decisions = [each for _, made in table.step_log for each in made]
+        decisions = [each for _, of_step in table.step_log for each in of_step]
         self.findings = [each.kind for each in decisions if isinstance(each, Finding)]
         self.holds = [each.trigger for each in decisions if isinstance(each, HoldOpened)]
         self.hands = [event for event, _ in table.step_log if isinstance(event, ev.HandReleased)]

@@ -21,6 +21,7 @@ from simulators.casino.table_layout import identifying_shoe
 from simulators.engine.virtual_time import run_virtual
 from table_controller.access.event_json import event_to_json
 from table_controller.maintenance.frame_monitor import blank_cards
+from table_controller.panel.view import table_view
 from table_controller.table import events as ev
 from table_controller.table.dealing import deal_order
 from table_controller.uplink.event_mapping import map_step
@@ -89,6 +90,8 @@ class ArrangedTable:
         self._put(f"journal{released}", [step.seq, step.event, step.decisions, step.head.hex()])
         picture = self.casino.picture()
         self._put("picture", picture)
+        for role in ("dealer", "floorperson", "technician", "auditor"):
+            self._put("page", table_view(picture, role, {}))
         self._put("state over MQTT", describe_state(picture, None, "now"))
         self._put("items over MQTT", map_step(step.event, step.decisions, picture.round.number).items)
         starts = self.casino.edition.starts
@@ -223,7 +226,7 @@ def test_cards_that_nobody_exposes_and_the_order_of_a_hand_change_no_output(
     exposed = 3 + (game != "over_under") + (game == NOBODY_GIVES_UP)  # the seats that play, and the dealer
     assert len(released(first)) == ROUNDS * exposed
     kinds = {each.where.split()[0] for each in first}
-    assert kinds == {"journal", "picture", "state", "items", "event", "capture", "log"}
+    assert kinds == {"journal", "picture", "page", "state", "items", "event", "capture", "log"}
     for at, (one, other) in enumerate(zip(first, second, strict=True)):
         assert one == other, f"output {at} of {len(first)}"
 
