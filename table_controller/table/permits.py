@@ -404,11 +404,11 @@ REASONS: Final[tuple[ReasonRow, ...]] = (
     ReasonRow("deal_not_over", ("give_stub",), lambda v, r: v.state.round.state != mc.STUB_CHECK and not _shoe_ended(v, r), "stub",
         "the stub comes out after the deal", "dealer", "finish the deal"),
     # Cards that a shoe identifies.
-    ReasonRow("not_identifying", ("release_cards",), lambda v, r: r.slot is None or not v.state.slots[r.slot].identifies, "reveal",
+    ReasonRow("not_identifying", ("release_cards",), lambda v, r: r.slot is None or not v.state.slots[r.slot].identifies, "settle",
         "the shoe does not identify cards", "dealer", "enter the cards"),
     ReasonRow("no_dealt_hand", ("release_cards",), lambda v, r: r.seat not in v.state.round.dealt_hands, "deal",
         "the shoe did not deal the hand of this place as a whole", "dealer", "enter the cards once they are exposed"),
-    ReasonRow("release_ended", ("release_cards",), _release_ended, "reveal",
+    ReasonRow("release_ended", ("release_cards",), _release_ended, "settle",
         "the shoe has released these cards, or refused to", "dealer", "enter the cards, if they are not known"),
     ReasonRow("hand_not_in_play", ("release_cards",), lambda v, r: _obstacle(v, r) == "no_hand", "seats",
         "this place has no hand in the round", "dealer", "leave its cards face down"),

@@ -183,6 +183,21 @@ async def test_no_card_of_several_is_published_if_one_is_refused_or_lost(seed: i
         assert list(b.events_of(m.CardsReleased)[0].cards) == sorted(true)
 
 
+@over_the_ladder
+async def test_a_withheld_answer_about_one_of_several_is_learned_by_asking(seed: int, rung: str) -> None:
+    async with bench_of(True, seed, rung) as b:
+        opened, numbers, true = await drawn_hand(b)
+        b.inject("withhold:message=ReleaseCards")
+        for _ in range(20):
+            try:
+                await b.driver.release_drawn([b.next_id() for _ in numbers][0], opened, numbers)  # noqa: RUF015 - all ids
+            except OutcomeUnknown:
+                await ask_until_answered(b, b.driver.report)
+                continue
+            break
+        assert list(b.events_of(m.CardsReleased)[0].cards) == sorted(true)
+
+
 async def test_unread_cards_of_several_are_counted_together(seed: int) -> None:
     async with bench_of(True, seed) as b:
         b.inject("card_unread:card=1")

@@ -169,9 +169,9 @@ not_dealing | 688a.10(a)(2) | dealer | finish no more bets, lock-out and startin
 stack_not_taken | 688a.10(c) | dealer | take the stack
 wrong_stack | 688a.10(c) | dealer | deal the next stack
 deal_not_over | 688a.10(d) | dealer | finish the deal
-not_identifying | 688a.11(c) | dealer | enter the cards
+not_identifying | 688a.11(e) | dealer | enter the cards
 no_dealt_hand | 688a.10(c) | dealer | enter the cards once they are exposed
-release_ended | 688a.11(c) | dealer | enter the cards, if they are not known
+release_ended | 688a.11(e) | dealer | enter the cards, if they are not known
 hand_not_in_play | 688a.7(d) | dealer | leave its cards face down
 hand_surrendered | 688a.11(d)/1 | dealer | leave its cards face down
 hand_incomplete | 686a.7(h) | dealer | deal the additional cards
