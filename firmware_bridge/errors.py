@@ -186,6 +186,12 @@ class DeviceChangeRefused(TrustError):
     number = 322
 
 
+class CapabilityMissing(TrustError):
+    """The device's model cannot do what the rules of this table need."""
+
+    number = 323
+
+
 class CredentialRefused(TrustError):
     """A person's credential is not valid, or the PIN is wrong; the text does not reveal which."""
 

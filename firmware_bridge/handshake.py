@@ -21,6 +21,7 @@ from firmware_bridge import frame as fr
 from firmware_bridge import seal
 from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import (
+    CapabilityMissing,
     FirmwareNotApproved,
     HostRefused,
     LinkError,
@@ -66,12 +67,13 @@ _TO_DEVICE: Final = decoder(HandshakeToDevice)
 
 
 class Trust(msgspec.Struct, frozen=True):
-    """What a host accepts at one port: the kind, the keys by serial number, and the approved firmware."""
+    """What a host accepts at one port: the kind, keys by serial number, approved firmware, needed capabilities."""
 
     kind: str
     keys: Mapping[str, DeviceKey]
     approved: frozenset[ApprovedFirmware]
     role: Role = "table"
+    needs: frozenset[str] = frozenset()  # capabilities that the device must have here
 
 
 def check_hello(hello: DeviceHello, trust: Trust) -> DeviceKey:
@@ -96,6 +98,15 @@ def check_firmware(hello: DeviceHello, trust: Trust) -> None:
         )
 
 
+def check_capabilities(hello: DeviceHello, trust: Trust) -> None:
+    """Raise CapabilityMissing unless the device can do what is needed here. Call after it proved its key."""
+    lacking = ", ".join(sorted(trust.needs.difference(hello.capabilities)))
+    if lacking:
+        raise CapabilityMissing(
+            f"{hello.kind} {hello.serial} ({hello.model}) lacks what the rules of this table need: {lacking}"
+        )
+
+
 async def open_session(
     wire: Wire,
     trust: Trust,
@@ -117,6 +128,7 @@ async def open_session(
     if not compare_digest(proof, seal.device_proof(key.key, bound)):
         raise WrongKey(f"{hello.kind} {hello.serial} does not have the key that is known for it")
     check_firmware(hello, trust)
+    check_capabilities(hello, trust)
     session = seal.derive_session_keys(key.key, bound)
     opener = seal.Opener(session.to_host)
     await _step(wire, inbox, encode(HostProof(seal.host_proof(key.key, bound))), _WelcomeCollector(opener))

@@ -31,6 +31,7 @@ from tests.support.suite.clause_evidence import (
     DRIVEN,
     RECORD,
     REFUSED,
+    SETTLED,
     SHOWN,
     deciding_tests,
 )
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 DUE: Final = ROOT / "tests" / "clauses_due.toml"
-# The tests of clauses that bind where cards are known.
-KNOWN_CARDS: Final = "test_settled_by_cards"
+# The tests of clauses that bind where cards are known, by the live core and by the shipped box.
+KNOWN_CARDS: Final = ("/test_settled_by_cards.py::", "::test_the_box_refuses_a_result_that_cards_contradict")
 READ: Final = ROOT / "tests" / "clauses_read"
 DATA: Final = ROOT / "table_controller" / "rulebook" / "data"
 # Duties of the controller. The other duties belong to people, or concern records.
@@ -52,6 +53,7 @@ BINDING: Final = ("device", "prompt", "compute")
 # The word for what the deciding test shows. A deciding test that cites nothing has a word from a person who read it.
 _WORDS: Final[dict[str, Enforcement]] = {
     REFUSED: "enforced in play",
+    SETTLED: "enforced in play",
     ASKED: "prompted",
     COMPUTED: "computed on request",
 }
@@ -259,10 +261,12 @@ def _by_evidence() -> str:
     """Return a sentence with the evidence for the enforced clauses."""
     shown = Counter(deciding_tests()[clause]["shows"] for clause, word in words().items() if word == "enforced in play")
     read = Counter(how for clause, how in readings().items() if clause in uncited())
-    by_cards = sum(KNOWN_CARDS in each["test"] for each in deciding_tests().values())
+    deciding = deciding_tests().values()
+    by_cards = sum(each["shows"] == SETTLED or any(name in each["test"] for name in KNOWN_CARDS) for each in deciding)
     return fill(
         f"Of the clauses that are enforced in play, the core cites {shown[REFUSED]} when it refuses a request or stops "
-        f"the table. {shown[DRIVEN]} are *uncited*, and a person read their tests: {read['refused']} are refused or "
+        f"the table, and {shown[SETTLED]} in the result of a wager that known cards settle. "
+        f"{shown[DRIVEN]} are *uncited*, and a person read their tests: {read['refused']} are refused or "
         f"stopped without a citation, {read['carried out']} the core carries out itself. {read['prompted']} uncited "
         f"clauses are prompted only. {by_cards} of the enforced clauses decide a wager by its cards: they bind "
         "where the dealer enters the cards that lie face up.",

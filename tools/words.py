@@ -14,6 +14,7 @@ texts      no banned word in docstrings, comments, messages of the code, and tex
            is what a hold does, and nothing else
 spelling   US English in pages, code and data
 examples   an irregularity that a page shows is the row of the edition
+openings   the first paragraph of a page names who it is for; decisions begin with date and status
 """
 
 from __future__ import annotations
@@ -80,6 +81,11 @@ HOLDS: Final = re.compile(
 NOT_OURS: Final = ("tests/fixtures/", "tools/rename/maps/", "former_names.toml", "tests/unit/test_words.py",
                    "tests/unit/test_code_texts.py", "tools/words.py")  # fmt: skip
 HISTORY: Final = ("CHANGELOG.md", "docs/reviews/", "docs/decisions/", "docs/clauses.md", "docs/glossary.md")
+_DECISION: Final = re.compile(r"docs/decisions/(?:\d{4}-.*|template)\.md")
+_READERS: Final = re.compile(
+    r"\b[Ff]or\b[^.]*\b(?:everybody|people|makers|staff|(?:engineer|developer|technician|auditor|regulator|reviewer"
+    r"|maintainer|floorperson|dealer|accountant|planner|integrator)s?)\b"
+)
 _GENERATED: Final = re.compile(r"<!-- (end )?(?:generated|measured)")
 _TICKED: Final = re.compile(r"`[^`]*`")
 _SPELLED: Final = (".css", ".html", ".js", ".lua", ".md", ".py", ".toml")
@@ -318,9 +324,24 @@ def examples(root: Path) -> Iterator[str]:
                     yield f"{page.relative_to(root).as_posix()}: the row {row['id']} differs from its edition"
 
 
+def openings(root: Path) -> Iterator[str]:
+    """Yield every page whose first paragraph does not name its readers."""
+    for page in sorted([*(root / "docs").rglob("*.md"), *root.glob("CONTRIBUTING.md"), *root.glob("CHANGELOG.md")]):
+        place = page.relative_to(root).as_posix()
+        if not _DECISION.fullmatch(place) and not _READERS.search(first_paragraph(page.read_text("utf-8"))):
+            yield f"{place}: the first paragraph names no readers"
+
+
+def first_paragraph(text: str) -> str:
+    """Return the first paragraph below the title of a Markdown text, on one line."""
+    parts = [part for part in text.split("\n\n") if part.strip() and not part.startswith("#")]
+    return parts[0].replace("\n", " ") if parts else ""
+
+
 CHECKS: Final[dict[str, Callable[[Path], Iterator[str]]]] = {
     "glossary": glossary, "names": names, "classes": classes, "docstrings": docstrings, "documents": documents,
     "columns": columns, "prose": prose, "texts": texts, "spelling": spelling, "examples": examples,
+    "openings": openings,
 }  # fmt: skip
 
 

@@ -58,6 +58,11 @@ class ShufflerDriver(Driver):
         """Eject the deck."""
         return self.actuate(m.Eject(command), command, then=DeckEjected(command))
 
+    def insert(self, command: int) -> asyncio.Task[Settled]:
+        """Push the stack directly into the dealing shoe. The Inserted event reports that it has left the chute."""
+        self._require_capability(m.INSERTS, "insert its stack into a shoe")
+        return self.actuate(m.Insert(command), command)
+
     def stop(self, command: int) -> asyncio.Task[Settled]:
         """Stop all motion at once: sent before queued messages; queued commands are revoked."""
         return self.actuate(m.Stop(command), command, urgent=True)

@@ -1,4 +1,4 @@
-"""Messages of the card shufflers (tags 64-95, 240-247), their sensors and reasons. Card order is never sent.
+"""Messages of the card shufflers (tags 64-95, 240-247, 252-253), their sensors and reasons. Card order is never sent.
 
 The card path, and the sensors along it:
 
@@ -6,6 +6,7 @@ The card path, and the sensors along it:
 
 A card is in a segment from the moment its leading edge passes the sensor before the segment until it passes the one
 after it. A continuous shuffler keeps its cards in the compartments, its store, and can also deliver them to a chute.
+A shuffler with the capability INSERTS has a chute from its gate into the dealing shoe, for the whole stack.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ IDENTIFIES: Final = "identifies"  # reads every card's face
 BATCH: Final = "batch"  # shuffles six decks at a time
 CONTINUOUS: Final = "continuous"  # keeps its cards and has no cycles: takes discards in and delivers to its chute
 JOGS: Final = "jogs"  # can turn a single motor on command
+INSERTS: Final = "inserts"  # pushes its stack through a chute directly into the dealing shoe
 
 
 class Sensor(IntEnum):
@@ -92,6 +94,7 @@ class State(IntEnum):
     TESTING = 6
     DOUBTFUL = 7  # after power-up: the cards inside are unknown
     DELIVERING = 8  # only with CONTINUOUS
+    INSERTING = 9  # only with INSERTS: the stack is in the chute
 
 
 class Reason(IntEnum):
@@ -118,6 +121,7 @@ class Reason(IntEnum):
     CHUTE_OCCUPIED = 438
     NOT_COUNTED = 439
     CARDS_IN_REACH = 445
+    CHUTE_JAMMED = 446
     MOTOR_STALLED = 452
 
 
@@ -230,6 +234,12 @@ class Jog(Message, frozen=True, tag=246):
     command: CommandId
     motor: Motor
     reverse: bool
+
+
+class Insert(Message, frozen=True, tag=252):
+    """Push the stack from behind the gate into the dealing shoe. Only for a machine with the capability INSERTS."""
+
+    command: CommandId
 
 
 # --- device to host: replies -------------------------------------------------------------------------------
@@ -453,14 +463,21 @@ class Jogged(Message, frozen=True, tag=247):
     turned: bool
 
 
+class Inserted(Message, frozen=True, tag=253):
+    """The stack has left the chute: how many cards it had, null if unknown. Only the shoe knows what it received."""
+
+    command: CommandId
+    count: U16 | None
+
+
 # The commands of a shuffler with cycles, and of a continuous shuffler.
-CycleActuation = StartCycle | Eject | Stop | SelfTest | SetMode | ClearJam | Jog | Reset
+CycleActuation = StartCycle | Eject | Insert | Stop | SelfTest | SetMode | ClearJam | Jog | Reset
 ContinuousActuation = TakeIn | Deliver | CountAll | Eject | Stop | SelfTest | ClearJam | Jog | Reset
 Actuation = CycleActuation | ContinuousActuation
 Question = GetStatus | GetSensors | GetTransits | GetEdgeLog | GetFindings
 Event = (
     Progress | Completed | Incomplete | Jam | Stopped | Fault | Door | Power | Intake | Cleared | SelfTested
-    | TakenIn | Delivered | Counted | StoreChanged | Jogged
+    | TakenIn | Delivered | Counted | StoreChanged | Jogged | Inserted
 )  # fmt: skip
 Reply = Status | Sensors | Transits | EdgeLog | Findings | NoFindings | Inventory | BatchFindings
 

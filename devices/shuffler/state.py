@@ -72,7 +72,7 @@ def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:
             return replace(view, counts_certain=False, unsettled=unsettled_after(view.unsettled, event), **_UNKNOWN)
         case Settled():
             return replace(view, unsettled=unsettled_after(view.unsettled, event))
-        case DeckEjected():
+        case DeckEjected() | m.Inserted():
             return replace(view, state=m.State.IDLE, behind_gate=0)
         case m.Door():
             # A person may remove cards; an empty machine stays certain.

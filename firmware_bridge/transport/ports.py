@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from firmware_bridge.errors import BadPort
 from firmware_bridge.transport.serial import PORT_FORMS, is_serial_address, open_serial
+from firmware_bridge.transport.usb_address import parse_usb
 
 if TYPE_CHECKING:
     from firmware_bridge.wire import Transport
@@ -27,9 +28,9 @@ async def open_port(url: str) -> Transport:
 def check_port(url: str) -> None:
     """Raise BadPort if this is not the address of a port; nothing is opened."""
     if url.startswith(("usb:", "usbip:")):
-        from firmware_bridge.transport.usb import parse_usb, usbip_client  # noqa: PLC0415 - pyusb only where it is used
-
         if parse_usb(url).server is not None:
+            from firmware_bridge.transport.usb import usbip_client  # noqa: PLC0415 - pyusb only where it is used
+
             usbip_client()
     elif not is_serial_address(url):
         raise BadPort(f"{url or 'an empty name'}: {PORT_FORMS}")
@@ -41,8 +42,6 @@ def canonical_port(url: str) -> str:
     Symbolic links are resolved, a device file becomes its device number, and the protocol of a network port is dropped.
     """
     if url.startswith(("usb:", "usbip:")):
-        from firmware_bridge.transport.usb import parse_usb  # noqa: PLC0415 - pyusb only where it is used
-
         return str(parse_usb(url))
     if not is_path(url):
         parts = urlsplit(url)

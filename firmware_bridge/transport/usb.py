@@ -10,14 +10,11 @@ from __future__ import annotations
 import asyncio
 import atexit
 import errno
-import re
 import threading
 from functools import cache
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
-import msgspec
 import usb.control
 import usb.core
 import usb.util
@@ -33,6 +30,7 @@ from firmware_bridge.errors import (
 )
 from firmware_bridge.plugins import PORTS, installed_plugins
 from firmware_bridge.transport.threaded import ThreadTransport, open_in_thread
+from firmware_bridge.transport.usb_address import SERIAL, UsbAddress, parse_usb
 
 if TYPE_CHECKING:
     from firmware_bridge.wire import Transport
@@ -46,55 +44,8 @@ DRAIN_QUIET_MS: Final = 20
 DRAIN_LIMIT_S: Final = 1.0
 # How long (s) to wait for a port that this program is releasing: both threads must notice, and a server may be slow.
 RELEASE_TIMEOUT_S: Final = 5.0
-_FORM: Final = "usb:VENDOR:PRODUCT:SERIAL or usbip://HOST:PORT/VENDOR:PRODUCT:SERIAL, as in usb:1209:0001:SN-00123"
-# The maximum length of a USB string, and no terminal control characters.
-_SERIAL: Final = re.compile(r"[ -~]{1,126}")
-_IDENTITY: Final = re.compile(rf"([0-9a-fA-F]{{4}}):([0-9a-fA-F]{{4}})(?::({_SERIAL.pattern})?)?")
 _PACKET_SIZE: Final = 0x7FF  # mask of the descriptor field; the bits above count packets per microframe
 _GONE: Final = (errno.ENODEV, errno.ENXIO, errno.ENOENT, errno.ESHUTDOWN)
-
-
-class UsbAddress(msgspec.Struct, frozen=True):
-    """A device, and its USB/IP server; None for this computer."""
-
-    vendor: int
-    product: int
-    serial: str
-    server: tuple[str, int] | None = None
-
-    def __str__(self) -> str:
-        identity = f"{self.vendor:04x}:{self.product:04x}:{self.serial}"
-        if self.server is None:
-            return f"usb:{identity}"
-        host, port = self.server
-        return f"usbip://[{host}]:{port}/{identity}" if ":" in host else f"usbip://{host}:{port}/{identity}"
-
-
-def parse_usb(url: str) -> UsbAddress:
-    """Parse a port's address; BadPort explains the form."""
-    server, identity = None, url.removeprefix("usb:")
-    if url.startswith("usbip://"):
-        where, _, identity = url.removeprefix("usbip://").partition("/")
-        server = parse_server(where)
-    fits = _IDENTITY.fullmatch(identity)
-    if fits is None or not url.startswith(("usb:", "usbip://")):
-        raise BadPort(f"{url}: a USB port is {_FORM}, with numbers of four hex digits")
-    if not fits[3]:
-        raise BadPort(
-            f"{url}: without a serial number, another device could be taken for this one; the form is {_FORM}"
-        )
-    return UsbAddress(int(fits[1], 16), int(fits[2], 16), fits[3], server)
-
-
-def parse_server(where: str) -> tuple[str, int]:
-    """Parse HOST:PORT of a USB/IP server."""
-    try:
-        parts = urlsplit(f"//{where}")
-        if parts.hostname and parts.port and not parts.path and "@" not in where:
-            return parts.hostname, parts.port
-    except ValueError:  # a port that is no number, or a bracket without its partner
-        pass
-    raise BadPort(f"{where or 'nothing'} is not the HOST:PORT of a USB/IP server")
 
 
 def usbip_client() -> Any:
@@ -188,7 +139,7 @@ def _serial_of(device: Any) -> str | OSError | None:
         return error
     except NotImplementedError as error:
         return OSError(str(error))
-    return serial if serial and _SERIAL.fullmatch(serial) else None
+    return serial if serial and SERIAL.fullmatch(serial) else None
 
 
 class _Claim:

@@ -91,6 +91,7 @@ class RemoteBox:
         self.seq = 0
         self.pushed_at = 0.0  # when the box last pushed a step or an event (loop time, s)
         self.client: BoxClient | None = None
+        self.failure: Exception | None = None  # why a push of the box could not be followed; play ends with it
         self.refused: list[str] = []  # requests that the box rejected
         self._unanswered = 0  # requests of people that the box has not answered
         self._answered_at = 0  # the record that the last answer names
@@ -127,13 +128,18 @@ class RemoteBox:
 
     async def _watch(self, client: BoxClient) -> None:
         await client.ended.wait()
-        self.powered = False
+        if client is self.client:
+            self.powered = False
 
     def _pushed(self, push: dict[str, Any]) -> None:
-        if self.powered:
-            self._apply_push(push)
-        else:
+        if not self.powered:
             self._early.append(push)
+            return
+        try:
+            self._apply_push(push)
+        except Exception as error:
+            self.failure = error
+            raise
 
     def _apply_push(self, push: dict[str, Any]) -> None:
         self.pushed_at = asyncio.get_running_loop().time()
@@ -243,7 +249,9 @@ class RemoteTable(CasinoTable):
 
     @property
     def is_box_down(self) -> bool:
-        """Whether the box is down."""
+        """Whether the box is down. Raise what ended the following of a box that is not."""
+        if self.box.failure is not None:
+            raise RuntimeError("a step of the box could not be followed") from self.box.failure
         return not self.box.powered
 
     def request_reports_again(self) -> bool:

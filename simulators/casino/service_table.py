@@ -10,9 +10,10 @@ from devices.service import IN_SERVICE
 from firmware_bridge.errors import NoBox
 from simulators.casino.box_process import BoxProcess
 from simulators.casino.remote_table import LOOK_S, RemoteTable
-from simulators.casino.table_layout import keypad_and_sign
+from simulators.casino.table_layout import choices_of_models, keypad_and_sign
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 # Time limit until every machine is in service (s of a real table's time).
@@ -23,14 +24,22 @@ class ServiceTable(RemoteTable):
     """`open` starts `pitbox run` on the machines of a folder, `close` ends it, `cut` kills it."""
 
     def __init__(
-        self, game: str, folder: Path, *, seed: int, speed: float, broker: tuple[str, int] | None = None,
-        more: dict[str, str] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        game: str,
+        folder: Path,
+        *,
+        seed: int,
+        speed: float,
+        broker: tuple[str, int] | None = None,
+        more: Mapping[str, str] | None = None,
+    ) -> None:
         """`folder`: an empty folder for the files of this table. `broker`: host and port of its MQTT broker.
 
-        `more`: further slots, with the model in each.
+        `more`: further slots with the model in each, or other models in the table's own slots.
         """
-        super().__init__(folder, game, seed=seed, speed=speed, pace=1 / speed, models=keypad_and_sign(game), more=more)
+        models = keypad_and_sign(game) | dict(more or {})
+        choices = choices_of_models(game, models)
+        super().__init__(folder, game, seed=seed, speed=speed, pace=1 / speed, models=models, choices=choices)
         self._broker = broker
         self._service: BoxProcess | None = None
 

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.service import IN_SERVICE
 from simulators.casino.dealer import DEALER, FLOOR, LAYOUT, SimulatedPeople
 from simulators.casino.deck_truth import DeckTruth
-from simulators.casino.disk import Disk, DiskWriter, PowerCut
+from simulators.casino.disk import Disk, PowerCut
+from simulators.casino.disk_writer import DiskWriter
 from simulators.casino.power import Mains, NoCredentials, SimulatedClock, make_plan
 from simulators.casino.quiescence import QuiescenceWait
-from simulators.casino.table_layout import default_choices, table_slots
+from simulators.casino.table_layout import (
+    choices_of_models,
+    default_choices,
+    inserting_models,
+    join_chutes,
+    table_slots,
+)
 from simulators.kinds.models import make_machine
 from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import TRAY as CHIP_TRAY
@@ -86,7 +93,11 @@ class CasinoTable:
         self.pace = pace  # factor on the time that people take
         self.edition = edition(game)
         self.submission = check_submission(
-            self.edition, {"adjacent_boxes": 1} | default_choices(game) | (choices or {})
+            self.edition,
+            {"adjacent_boxes": 1}
+            | default_choices(game)
+            | choices_of_models(game, (models or {}) | (more or {}))
+            | (choices or {}),
         )
         self.truth = DeckTruth(self)
         self.world = World()
@@ -105,11 +116,13 @@ class CasinoTable:
         self.clock = SimulatedClock()
         self._seed = seed
         self._snapshot_every = snapshot_every
-        chosen = _machines(game, self.submission) | (models or {}) | (more or {})
+        inserting = inserting_models(game) if self.submission.inserts_into_shoe else {}
+        chosen = _machines(game, self.submission) | inserting | (models or {}) | (more or {})
         self.machines: dict[str, SimulatedMachine] = {}
         for slot, model in chosen.items():
             chips = {"chips": self.chips} if model == "bet-sensor" else {}
             self.machines[slot] = make_machine(model, slot, seed=seed, speed=speed, world=self.world, **chips)
+        join_chutes(self.machines.values())
         self._has_own_dealer = credentials is None
         self.plan = make_plan(
             self.edition, self.submission, self.machines, self.mains,

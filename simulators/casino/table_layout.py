@@ -28,9 +28,6 @@ START_DEVICES: Final = {"dice": {"shaker.1": "shaker"}, "rng": {"rng.1": "rng"},
 _START_NAMES: Final = {"dice": "shaker", "rng": "rng", "button": "flat_button"}
 _ONE_DECK: Final = {"shuffler.1": "shuffler", "shoe.1": "shoe", "keypad.1": "keypad"}
 _BATCH: Final = {"shuffler.1": "shuffler-batch", "shoe.1": "shoe-manual", "keypad.1": "keypad"}
-# The shoes that identify the cards that they deal: an automated one, and one that people draw from.
-IDENTIFYING: Final = "shoe-identifying"
-MANUAL_IDENTIFYING: Final = "shoe-manual-identifying"
 # The rate of progression (hundredths of a percent) where the chapter leaves it to the certificate holder.
 _RATE_BP: Final = 1500
 
@@ -42,11 +39,8 @@ BENCH_PEOPLE: Final = {
 BENCH_PIN: Final = "271828"
 
 
-def table_slots(game: str, start: str | None = None, more: Iterable[str] = ()) -> dict[str, str]:
-    """Return the slots of a game's table and the model in each; `start` is how the starting position is found.
-
-    `more`: models in addition to the table's own, or in place of the one of the same kind.
-    """
+def table_slots(game: str, start: str | None = None) -> dict[str, str]:
+    """Return the slots of a game's table and the model in each; `start` is how the starting position is found."""
     rules = edition(game)
     methods = [each.name for each in rules.starts]
     allowed = [name for name, method in _START_NAMES.items() if method in methods]
@@ -54,26 +48,29 @@ def table_slots(game: str, start: str | None = None, more: Iterable[str] = ()) -
         known = f"it takes {' or '.join(allowed)}" if allowed else "it has no starting position to find"
         raise UsageError(f"--start {start} is not for {game}: {known}")
     slots = (_BATCH if rules.cards.decks > 1 else _ONE_DECK) | (_PROGRESSIVE if rules.progressive else {})
-    slots |= START_DEVICES[start or allowed[0]] if allowed else {}
-    return slots | slots_of_models(more, slots)
+    return slots | (START_DEVICES[start or allowed[0]] if allowed else {})
 
 
-def slots_of_models(models: Iterable[str], own: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return a slot for each model that a table has in addition to its own: the first one of its kind.
-
-    At a table that is dealt from a manual shoe (by its `own` models), an identifying shoe is the manual one.
-    """
+def slots_of_models(models: Iterable[str]) -> dict[str, str]:
+    """Return a slot for each model that a table has in addition to its own, or instead: the first one of its kind."""
     for model in models:
         if model not in MODELS:
             raise UsageError(f"there is no model {model!r}; models: {', '.join(MODELS)}")
-    manual = own is not None and own.get("shoe.1") == "shoe-manual"
-    fitting = [MANUAL_IDENTIFYING if manual and model == IDENTIFYING else model for model in models]
-    return {f"{MODELS[model].machine.kind}.1": model for model in fitting}
+    return {f"{MODELS[model].machine.kind}.1": model for model in models}
+
+
+def fit_models(game: str, more: Mapping[str, str]) -> dict[str, str]:
+    """Return the models for a game's table: a shuffler that inserts its stack has the size of the game's decks.
+
+    A shoe that identifies cards is an automated or a manual one, as the table's own.
+    """
+    shuffler = inserting_models(game) if "inserting" in more.get("shuffler.1", "") else {}
+    return dict(more) | shuffler | (identifying_shoe(game) if "identifying" in more.get("shoe.1", "") else {})
 
 
 def identifying_shoe(game: str) -> dict[str, str]:
     """Return the slot and the model of a shoe that identifies the cards that it deals at a game's table."""
-    return slots_of_models([IDENTIFYING], table_slots(game))
+    return {"shoe.1": f"{table_slots(game)['shoe.1']}-identifying"}
 
 
 def default_choices(game: str) -> dict[str, Any]:
@@ -115,16 +112,42 @@ def progressive_choices(game: str, number: int) -> dict[str, Any]:
     return chosen | ({"settings": {each.name: each.values[-1] for each in open_settings}} if open_settings else {})
 
 
+def inserting_models(game: str) -> dict[str, str]:
+    """Return the model of the shuffler at a table whose shuffler inserts its stack into the shoe."""
+    return {"shuffler.1": "shuffler-batch-inserting" if edition(game).cards.decks > 1 else "shuffler-inserting"}
+
+
+def choices_of_models(game: str, models: Mapping[str, str]) -> dict[str, Any]:
+    """Return the choices that go with the models of a table: with a chute, the shuffler inserts its stack.
+
+    Where a stack is cut after every shuffle, only a device that is approved to reshuffle may do so.
+    """
+    if "inserting" not in models.get("shuffler.1", ""):
+        return {}
+    needs_approval = "machine_shuffle" in edition(game).cut.when
+    return {"inserts_into_shoe": True} | ({"reshuffles": True} if needs_approval else {})
+
+
+def join_chutes(machines: Iterable[SimulatedMachine]) -> None:
+    """Let the chute of the shuffler end in the dealing shoe of its table, as the technician installs it."""
+    by_kind: dict[str, Any] = {machine.kind: machine for machine in machines}
+    shuffler, shoe = by_kind.get("shuffler"), by_kind.get("shoe")
+    if shuffler is not None and shoe is not None:
+        shuffler.mechanics.shoe_chute.join(shoe.entry, shoe.firmware.hands_moved)
+
+
 def make_machines(slots: dict[str, str], **options: Any) -> list[SimulatedMachine]:
     """Build the machines of a table in one world, so that cards and chips can move between them."""
     world, chips = World(), Chips()
     shuffler = slots.get("shuffler.1")
     if shuffler is not None:  # the first deck, or batch, is in the intake
         world.make_deck("shuffler.1/intake", "blue", SIX_DECKS if "batch" in shuffler else DECK_53)
-    return [
+    machines = [
         make_machine(model, slot, world=world, **({"chips": chips} if model == "bet-sensor" else {}), **options)
         for slot, model in slots.items()
     ]
+    join_chutes(machines)
+    return machines
 
 
 def table_toml(

@@ -87,7 +87,7 @@ class TechnicianRepair:
             world.make_deck(TOOLBOX, _BACK, whole)
             mine = world.at(TOOLBOX)
         shuffler = self._slot.startswith("shuffler.")
-        into = self._machine.mechanics.intake if shuffler else self._machine._entry
+        into = self._machine.mechanics.intake if shuffler else self._machine.entry
         for card in mine[:cards]:
             world.move(card, into)
         self._machine.firmware.hands_moved()

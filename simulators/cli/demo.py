@@ -42,14 +42,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--speed", type=float, default=20.0, help="times faster than a real table (default 20)")
     parser.add_argument("--faults", choices=FAULT_LEVELS, default="some", help="how much goes wrong (default some)")
     parser.add_argument(
-        "--with", action="append", dest="more", default=[], metavar="MODEL",
-        help="a machine that the table has in addition to its own, or in place of its own of that kind; repeatable",
-    )  # fmt: skip
-    parser.add_argument(
         "--fast",
         action="store_true",
         help="run the whole stack in memory and virtual time; print rounds/s on all cores and on one",
     )
+    parser.add_argument(
+        "--with", action="append", dest="more", default=[], metavar="MODEL",
+        help="a machine that the table has in addition to its own, or instead of the one in its slot; repeatable",
+    )  # fmt: skip
     add_jobs(parser)
     parser.add_argument("--mqtt", nargs="?", const="", metavar="HOST[:PORT]", help=_MQTT)
     parser.add_argument("--record", type=Path, metavar="FILE", help="also write the last picture as SVG")
@@ -86,7 +86,7 @@ async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
     from simulators.casino.checkers import InvariantBroken
     from simulators.casino.demo import DemoShow, DemoTable, choose_mishaps
     from simulators.casino.service_table import ServiceTable
-    from simulators.casino.table_layout import slots_of_models, table_slots
+    from simulators.casino.table_layout import fit_models, slots_of_models
 
     this = asyncio.current_task()
     assert this is not None
@@ -100,8 +100,8 @@ async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
             if (trouble := await asyncio.to_thread(unreachable_reason, broker)) is not None:
                 screen.line(trouble, "yellow")
         game = args.game or _GAME
-        house = ServiceTable(game, folder, seed=args.seed, speed=args.speed, broker=broker,
-                             more=slots_of_models(args.more, table_slots(game)))  # fmt: skip
+        more = fit_models(game, slots_of_models(args.more))
+        house = ServiceTable(game, folder, seed=args.seed, speed=args.speed, broker=broker, more=more)
         title = f"pitbox demo · {game} · {args.speed:g} times as fast as a real table"
         show = DemoShow(house, screen, title)
         table = DemoTable(game, args.seed, choose_mishaps(game, args.seed, rounds, args.faults), house, show)
@@ -120,16 +120,18 @@ async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
 def _fast(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
     from simulators.casino.fault_schedule import draw_schedule
     from simulators.casino.parallel import TableRun, play_all
-    from simulators.casino.table_layout import slots_of_models, table_slots
+    from simulators.casino.table_layout import fit_models, slots_of_models
 
+    more = slots_of_models(args.more)
     games = [args.game] if args.game else list(GAMES)
     most = max(1, min(_FAST_TABLE, rounds // len(games)))
     lengths = [min(most, rounds - start) for start in range(0, rounds, most)]
     sittings = []
     for at, length in enumerate(lengths):
         game, seed = games[at % len(games)], args.seed + at // len(games)
-        more = slots_of_models(args.more, table_slots(game))
-        sittings.append(TableRun(game, seed, length, draw_schedule(game, seed, length, args.faults, more), more))
+        models = fit_models(game, more)
+        drawn = draw_schedule(game, seed, length, args.faults, models)
+        sittings.append(TableRun(game, seed, length, drawn, models))
     with RoundProgress(rounds, every=0) as progress:
         played = play_all(sittings, read_jobs(args), progress.round)
     day, failure = played.figures, played.failure

@@ -14,7 +14,10 @@ from simulators.casino.table_layout import (
     BENCH_PEOPLE,
     BENCH_PIN,
     START_DEVICES,
+    choices_of_models,
+    fit_models,
     make_machines,
+    slots_of_models,
     table_slots,
     table_toml,
     write_bench_people,
@@ -63,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     up.add_argument(
         "--with", action="append", dest="more", default=[], metavar="MODEL",
-        help=f"with {TABLE}: a further machine, or one in place of its own of that kind; repeatable",
+        help=f"with {TABLE}: a machine in addition to its own, or instead of the one in its slot; repeatable",
     )  # fmt: skip
     up.add_argument("--name", help="its slot name, and the name of its port (default: its kind and .1)")
     up.add_argument("--seed", type=int, default=0, help="the same seed gives the same machine (default 0)")
@@ -117,7 +120,8 @@ def _up(args: argparse.Namespace) -> int:
     if args.model == TABLE:
         if args.name or args.fault or args.mutant:
             raise UsageError(f"--name, --fault and --mutant go with one machine, not with a {TABLE}")
-        table_slots(args.game, args.start, args.more)  # report errors before anything starts
+        table_slots(args.game, args.start)  # report errors before anything starts
+        slots_of_models(args.more)
     elif args.more:
         raise UsageError(f"--with goes with a {TABLE}, not with one machine")
     else:
@@ -135,7 +139,8 @@ def _up(args: argparse.Namespace) -> int:
 def _machines(args: argparse.Namespace) -> list[SimulatedMachine]:
     options = {"seed": args.seed, "speed": args.speed, "live_entropy": args.live_entropy}
     if args.model == TABLE:
-        return make_machines(table_slots(args.game, args.start, args.more), **options)
+        more = fit_models(args.game, slots_of_models(args.more))
+        return make_machines(table_slots(args.game, args.start) | more, **options)
     return [make_machine(args.model, args.name, **options)]
 
 
@@ -186,7 +191,8 @@ def _greet_machine(args: argparse.Namespace, machine: SimulatedMachine, port: st
 def _greet_table(
     args: argparse.Namespace, machines: list[SimulatedMachine], ports: dict[str, str], folder: Path, where: str
 ) -> None:
-    text, file = table_toml(args.game, ports, args.start), folder / "table.toml"
+    choices = choices_of_models(args.game, fit_models(args.game, slots_of_models(args.more)))
+    text, file = table_toml(args.game, ports, args.start, choices), folder / "table.toml"
     write_bench_people(folder / "data")
     whole = file.with_suffix(".new")  # a waiting program must find the whole file, and every file that it names
     whole.write_text(text, "utf-8")

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--with", action="append", dest="more", default=[], metavar="MODEL",
-        help="a machine that the table has in addition to its own, or in place of its own of that kind; repeatable",
+        help="a machine that the table has in addition to its own, or instead of the one in its slot; repeatable",
     )  # fmt: skip
     add_jobs(parser)
     parser.add_argument(
@@ -49,22 +49,22 @@ def soak(args: argparse.Namespace) -> int:
     from simulators.casino.parallel import TableRun, play_all
     from simulators.casino.soak import shrink, tables
     from simulators.casino.table import CasinoTable
-    from simulators.casino.table_layout import slots_of_models, table_slots
+    from simulators.casino.table_layout import fit_models, slots_of_models
 
     if not 1 <= args.rounds <= 10_000_000:
         raise UsageError("--rounds takes a number from 1 to 10000000")
     given = None if args.mishap is None else sorted(parse_mishap(text) for text in args.mishap)
     if given is not None and args.game == ALL:
         raise UsageError("--mishap goes with one --game")
-    jobs = read_jobs(args)
+    jobs, more = read_jobs(args), slots_of_models(args.more)
     games = list(GAMES) if args.game == ALL else [args.game]
     sittings: list[TableRun] = []
     last: dict[int, str] = {}  # the last table of each game
     for at, game in enumerate(games):
-        more = slots_of_models(args.more, table_slots(game))
         share = args.rounds // len(games) + (at < args.rounds % len(games))
-        for seed, length, drawn in tables(game, share, args.seed, args.faults, more):
-            sittings.append(TableRun(game, seed, length, drawn if given is None else given, more))
+        models = fit_models(game, more)
+        for seed, length, drawn in tables(game, share, args.seed, args.faults, models):
+            sittings.append(TableRun(game, seed, length, drawn if given is None else given, models))
         last[len(sittings) - 1] = game
     with RoundProgress(args.rounds) as progress:
         played = play_all(
@@ -72,7 +72,7 @@ def soak(args: argparse.Namespace) -> int:
         )
     if played.failure is not None:
         failure = played.failure
-        make = partial(CasinoTable, more=slots_of_models(args.more, table_slots(failure.game)))
+        make = partial(CasinoTable, more=fit_models(failure.game, more))
         _fail(failure, None if args.keep or given is not None else shrink(failure, make=make), args.more)
         return 1
     for line in summary(played.figures):

@@ -18,6 +18,7 @@ RACK: Final = "discard_rack"
 IN_PLAY: Final = "in_play"
 LAYOUT: Final = "layout"  # dealt cards in front of players and dealer
 ASIDE: Final = "set_aside"  # cover cards that came out
+NEAR_SHOE: Final = "next_to_the_shoe"  # cards that missed the shoe
 
 
 def lose_card(world: World, rng: Random, place: str) -> str:

@@ -199,11 +199,13 @@ class BoxClient:
                     answer.set_exception(NoBox("the box has ended"))
 
     async def close(self) -> None:
-        """Hang up."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait({self._task})
-        if self._writer is not None:
-            self._writer.close()
+        """Hang up. A second call does nothing, also if the first one was canceled."""
+        task, writer, self._task, self._writer = self._task, self._writer, None, None
+        if writer is not None:
+            writer.close()
+        if task is not None:
+            task.cancel()
+            await asyncio.wait({task})
+        if writer is not None:
             with suppress(OSError):
-                await self._writer.wait_closed()
+                await writer.wait_closed()

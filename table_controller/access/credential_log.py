@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
+from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +22,7 @@ from table_controller.table import events as ev
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from firmware_bridge.errors import CredentialRefused
     from table_controller.access.people_file import CredentialChange, PeopleFile
@@ -177,7 +179,10 @@ def _refused_note(refused: Sequence[CredentialChange]) -> rec.Note:
     tries = Counter[str]()
     for change in refused:
         tries[change.listed.id if change.listed is not None else ""] += change.times
-    places = dict.fromkeys(f"a command of system user {change.user}" for change in refused)
+    places = dict.fromkeys(
+        f"{change.place} while the box was locked" if change.place else f"a command of system user {change.user}"
+        for change in refused
+    )
     return rec.Note("wrong_pins", _wrong_text(tries, 0, list(places)), change=refused[-1].token)
 
 
@@ -237,6 +242,13 @@ class WrongPins:
         """Stop without recording."""
         if self._timer is not None:
             self._timer.cancel()
+
+
+def keep_refused_pin(path: Path | None, id_: str, place: str) -> None:
+    """Keep a wrong PIN at a box that cannot journal it; the next start that opens the journal records it."""
+    if path is not None:
+        with suppress(BadPeopleFile):  # a file that cannot be written: the log has the attempt
+            people_file.record_refused_pin(path, id_, place=place)
 
 
 def _wrong_text(tries: Counter[str], early: int, places: Sequence[str]) -> str:

@@ -6,14 +6,11 @@ person. An id is never used twice, so that old records still name one person.
 
 from __future__ import annotations
 
-import fcntl
-import os
 import pwd
 import re
 import secrets
 import stat
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import blake2s, scrypt
 from itertools import pairwise
@@ -25,13 +22,13 @@ from msgspec.structs import replace
 
 from firmware_bridge.decode_errors import UNDECODABLE
 from firmware_bridge.errors import BadCredential, BadPeopleFile
+from table_controller.access.people_lock import lock_people_file
 from table_controller.host.private_file import replace_file
 from table_controller.journal.credential_roster import RosterEntry
 from table_controller.table import events
 from table_controller.table.events import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 FORMAT: Final = 1
@@ -129,6 +126,7 @@ class CredentialChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     by: str = ""
     by_role: str = ""
     user: str = ""
+    place: str = ""  # of a wrong PIN at a locked box: where it was typed
     times: int = 1  # number of wrong PINs
 
 
@@ -311,14 +309,14 @@ def _replaced(
     return done[0]
 
 
-def record_refused_pin(path: Path, id_: str, user: str) -> None:
-    """Keep a wrong PIN of a command for the journal. An unknown id is not kept: it may be a PIN."""
-    with _only_one(path):
+def record_refused_pin(path: Path, id_: str, user: str = "", *, place: str = "") -> None:
+    """Keep a wrong PIN of a command or at a locked box for the journal. An unknown id is not kept: it may be a PIN."""
+    with lock_people_file(path):
         people, changes = load_people_file(path)
         known = people.get(id_.casefold())
         refused = [at for at, change in enumerate(changes) if change.what == "pin_refused"]
         if len(refused) < MOST_REFUSED_KEPT:
-            new = [*changes, _change("pin_refused", known, Author(user=user))]
+            new = [*changes, replace(_change("pin_refused", known, Author(user=user)), place=place)]
         else:
             new = list(changes)
             new[refused[-1]] = replace(changes[refused[-1]], times=changes[refused[-1]].times + 1)
@@ -327,7 +325,7 @@ def record_refused_pin(path: Path, id_: str, user: str) -> None:
 
 def drop_changes(path: Path, tokens: Sequence[str]) -> None:
     """Remove changes that the journal has now."""
-    with _only_one(path):
+    with lock_people_file(path):
         people, changes = load_people_file(path)
         left = [change for change in changes if change.token not in tokens]
         if len(left) < len(changes):
@@ -366,29 +364,9 @@ def _today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-@contextmanager
-def _only_one(path: Path) -> Iterator[None]:
-    """Lock the file against other processes. The lock is a separate file, because the people file is replaced."""
-    if not path.parent.is_dir():
-        raise BadPeopleFile(f"{path}: the folder {path.parent} is missing")
-    lock = path.with_name(f".{path.name}.lock")
-    try:
-        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise BadPeopleFile(f"{lock}: {error.strerror}") from error
-    try:
-        if os.geteuid() == 0:  # so that the box, which runs as another user, can lock it too
-            owner = (path if path.exists() else path.parent).stat()
-            os.fchown(handle, owner.st_uid, owner.st_gid)
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
-
-
 def _changed(path: Path, change: Callable[[dict[str, Credential]], CredentialChange], *, make: bool = False) -> None:
     """Replace the file with a changed one, which also lists the change for the journal."""
-    with _only_one(path):
+    with lock_people_file(path):
         people, changes = PeopleFile({}) if make and not path.exists() else load_people_file(path)
         people = dict(people)
         change_record = change(people)

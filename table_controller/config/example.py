@@ -119,7 +119,8 @@ def example_choices(rules: Edition) -> tuple[dict[str, Any], dict[str, Any]]:
     if rules.progressive is not None:
         chosen |= _progressive(rules)
     offered = chosen.get("wagers", [])
-    further: dict[str, Any] = {"seats": rules.seats.most, "reshuffles": True, "face_check_rounds": 100}
+    further: dict[str, Any] = {"seats": rules.seats.most, "reshuffles": True, "inserts_into_shoe": True,
+                               "face_check_rounds": 100}  # fmt: skip
     if not rules.approved_device.counts:
         further["approved_procedure"] = "approval 4711"
     played = [wager for wager in rules.wagers if not wager.option or wager.name in offered]

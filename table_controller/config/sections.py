@@ -123,7 +123,7 @@ class JournalSection(Section, frozen=True):
     copy: Annotated[
         Path_ | None,
         Meta(
-            description="the folder of the second copy, on another disk or mounted from another host",
+            description="the folder of the second copy, on another disk or mounted from another computer",
             examples=["/mnt/copy/journal"],
         ),
     ] = None
@@ -339,6 +339,7 @@ RULE_MEANINGS: Final = {
     "shuffler": "which automated shuffler is used",
     "shuffler_counts": "the shuffler reports the number of cards after each shuffle",
     "reshuffles": "the shuffler is approved to reshuffle without a command",
+    "inserts_into_shoe": "the shuffler inserts its stack directly into the dealing shoe",
     "approved_procedure": "the approved procedure that replaces the section, for a device that reshuffles",
     "two_decks": "two decks or batches are used in alternation",
     "seats": "number of player positions",

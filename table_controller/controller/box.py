@@ -26,13 +26,15 @@ from firmware_bridge.errors import (
     JournalBusy,
     JournalError,
     PitboxError,
+    TryLater,
     code_of,
 )
 from firmware_bridge.link_drops import FIRST_TRIAL_S, LONGEST_TRIAL_S
-from table_controller.access.credential_log import CredentialLog
+from table_controller.access.credential_log import CredentialLog, keep_refused_pin
 from table_controller.access.keypad import Keypad
 from table_controller.access.presence import Presence, last_dealer
 from table_controller.controller.escalation import Escalation
+from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.controller.meter_sign import MeterSigns
 from table_controller.controller.recorder import SNAPSHOT_EVERY
 from table_controller.controller.safe_mode import SafeMode
@@ -312,7 +314,7 @@ class Box:
             place.name,
             kind_named(place.kind),
             place.open_port,
-            place.trust,
+            self._with_needs(place),
             handle,
             capture=self.frame_monitors[place.name],
             jitter=None if self._seed is None else Random(self._seed),
@@ -393,13 +395,21 @@ class Box:
             holder = await self.run_in_thread(lambda: self.plan.people.check(credential, pin, place))
         except PitboxError as refused:
             log_refused_pin(self.repeated_log, refused, self.plan.people.stored_id(credential), place)
-            if self.credentials is not None and isinstance(refused, CredentialRefused):
-                self.credentials.pins.on_refused(credential, place if isinstance(place, str) else place.name, refused)
+            if isinstance(refused, CredentialRefused):
+                await self._count_refused_pin(credential, place if isinstance(place, str) else place.name, refused)
             raise
         if self.credentials is not None:
             self.credentials.compare()
             self.credentials.pins.on_accepted(credential)
         return holder
+
+    async def _count_refused_pin(self, credential: str, place: str, refused: CredentialRefused) -> None:
+        """Count a wrong PIN in the journal; a locked box keeps it in the people file for the next start."""
+        if self.credentials is not None and self.controller is not None and self.controller.halted is None:
+            self.credentials.pins.on_refused(credential, place, refused)
+        elif not isinstance(refused, TryLater):
+            path = self.plan.people.path
+            await self.run_in_thread(lambda: keep_refused_pin(path, credential, place))
 
     async def run_to_completion(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine to its end, even if the task that waits for it is canceled; return its result."""
@@ -444,7 +454,12 @@ class Box:
             for place in self.plan.slots
         ]
         self.plan = replace(self.plan, slots=tuple(places))
-        return next(place.trust for place in places if place.name == slot)
+        return next(self._with_needs(place) for place in places if place.name == slot)
+
+    def _with_needs(self, place: SlotPlan) -> Trust:
+        """Return what the device of a slot must prove, with the capabilities that the rules of the table need."""
+        needs = CONTROLLER_KINDS[place.kind].needed_capabilities(self.plan.submission)
+        return struct_replace(place.trust, needs=needs)
 
     # --- stop ---------------------------------------------------------------------------------------------------------
 

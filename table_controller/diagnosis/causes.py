@@ -50,6 +50,8 @@ def _causes(r: Measurements, t: Thresholds) -> list[FaultCause]:
             return _of_dark_path(r)
         case "too_many_cards":
             return [FaultCause(CauseKind.WRONG_COUNT, r.leg.start, ("the machine counted too many cards",))]
+        case "chute_jam":
+            return [FaultCause(CauseKind.STUCK_CARD, None, ("the stack did not leave the chute into the shoe",))]
         case _:
             return [FaultCause(CauseKind.INTERRUPTED, None, (f"the machine reported {halt.message}",), sure=True)]
 

@@ -27,6 +27,7 @@ _REASONS: Final[dict[str, d.HaltKind]] = {
     "COUNTS_DISAGREE": "counts_disagree",
     "LIFTED_OUT": "counts_disagree",
     "TOO_MANY_CARDS": "too_many_cards",
+    "CHUTE_JAMMED": "chute_jam",
 }
 # Messages that end a motion without a fault; the machine's history is read after them.
 ENDED_WELL: Final = (
@@ -110,6 +111,8 @@ def _shuffler_account(view: ShufflerView, event: object, expected: int | None) -
         case sf.Jam() | sf.Fault() | sf.Stopped() if event.entered and view.counts_certain:
             inside = sf.cards_inside(event.entered, event.left)
             return d.CardAccount(expected, inside, None if keeps else event.left, keeps)
+        case sf.Fault() | sf.Stopped() if view.state is sf.State.READY:  # in the chute into the shoe
+            return d.CardAccount(expected, None, None, keeps)
         case sf.Incomplete():
             return d.CardAccount(expected, None, None if keeps else event.cards_out, keeps)
         case sf.StoreChanged() if (

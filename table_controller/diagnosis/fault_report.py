@@ -18,7 +18,7 @@ VERSION: Final = 2
 # Kinds of halts, common to all machines.
 HaltKind = Literal[
     "jam", "double_feed", "short_card", "counts_disagree", "too_many_cards", "stopped", "self_test", "power_lost",
-    "path_blocked",
+    "path_blocked", "chute_jam",
 ]  # fmt: skip
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 
 NONE: Final = CardRange(0, 0)
+# Where a stack sticks that the shuffler inserts into the shoe.
+SHOE_CHUTE: Final = "the chute into the shoe"
 # Most cards that move at once where late ones count as none: the machine waits three times the usual time for each.
 UNDER_WAY: Final = 3
 
@@ -36,6 +38,8 @@ def locate(r: Measurements, t: Thresholds) -> tuple[FaultPlace, CardCounts]:
             return _blocked(r)
         case "too_many_cards":
             return FaultPlace(at_rest=r.leg.end_place), _cards(r, NONE)
+        case "chute_jam":
+            return FaultPlace(at_rest=SHOE_CHUTE), _cards(r, NONE)
         case _:
             return _interrupted(r)
 

@@ -202,4 +202,11 @@ class Search:
         site = msgspec.convert(box.get("site") or {}, SiteTerms)
         facts = DocumentFacts(self._entries, box.get("terms") or {}, site, self.head, self.trace.anchor, self._machines,
                       box.get("accounting", 1))  # fmt: skip
-        return self.kind.build(facts)
+        document = self.kind.build(facts)
+        return _unverified(document) if site.development else document
+
+
+def _unverified(document: Document) -> Document:
+    """Return a document of a development table: it shows that nobody approved the software."""
+    notes = ("UNVERIFIED: made at a development table, whose software nobody approved.", *document.notes)
+    return msgspec.structs.replace(document, title=f"UNVERIFIED: {document.title}", notes=notes)

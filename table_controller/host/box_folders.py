@@ -223,7 +223,7 @@ def drop_in(config: TableConfig) -> str:
     lines = [
         f"# Folders that the box of {config.id} may write to; from pitbox config unit. Install it when folders change:",
         *(f"#   {command}" for command in install_commands(config.path).removeprefix("as root: ").split(" && ")),
-        "[Unit]", "# Mount folders of other hosts first.",
+        "[Unit]", "# Mount folders of other computers first.",
         "After=remote-fs.target", "[Service]",
     ]  # fmt: skip
     for each in outside:

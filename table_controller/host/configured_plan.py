@@ -37,6 +37,7 @@ def plan_of(config: TableConfig) -> Plan:
 def _site(config: TableConfig) -> SiteTerms:
     return SiteTerms(
         site=config.site.name,
+        development=config.development,
         table=config.name,
         zone=config.documents.time_zone,
         reporting_cents=config.documents.reporting_threshold_cents,

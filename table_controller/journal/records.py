@@ -162,11 +162,3 @@ _CLOCKS: Final = msgspec.json.Decoder(ClockRecord)
 def decode_clock(body: bytes) -> ClockRecord:
     """Return the decoded body of a `clock` record."""
     return _CLOCKS.decode(current_body(CLOCK, body))
-
-
-_MIGRATIONS: Final = msgspec.json.Decoder(MigrationRecord)
-
-
-def decode_migration(body: bytes) -> MigrationRecord:
-    """Return the decoded body of a `migration` record."""
-    return _MIGRATIONS.decode(current_body(MIGRATION, body))

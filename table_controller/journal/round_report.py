@@ -41,8 +41,8 @@ ROUND_ENDED: Final = {"type": "StateChanged", "what": "round", "state": "idle"}
 _PAID: Final = ("award_paid", "award_returned", "hand_pay_paid", "envy", "envy_returned", "hit_withdrawn",
                 "hit_reversed")  # fmt: skip
 _CARDS: Final = {
-    "ShuffleEnded": "shuffled", "ShoeLoaded": "taken into the shoe", "DiscardsTakenIn": "taken back",
-    "StubOut": "left as the stub", "CardsDrawn": "drawn from the shoe so far",
+    "ShuffleEnded": "shuffled", "StackInserted": "inserted into the shoe", "ShoeLoaded": "taken into the shoe",
+    "DiscardsTakenIn": "taken back", "StubOut": "left as the stub", "CardsDrawn": "drawn from the shoe so far",
 }  # fmt: skip
 
 

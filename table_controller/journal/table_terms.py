@@ -35,6 +35,7 @@ class SiteTerms(msgspec.Struct, frozen=True, kw_only=True):
     """What documents print about the site, from a start on. `zone` is a name such as America/New_York.
 
     `reporting_cents`: hand pays from this amount on are reported. `makers`: the maker of the machine in each slot.
+    `development`: nobody approved the software.
     """
 
     site: str = ""
@@ -42,6 +43,7 @@ class SiteTerms(msgspec.Struct, frozen=True, kw_only=True):
     zone: str = ""
     reporting_cents: int | None = None
     makers: dict[str, str] = {}
+    development: bool = False
 
 
 # A site of which nothing is configured.

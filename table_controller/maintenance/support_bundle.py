@@ -68,6 +68,7 @@ _EVENTS: Final[dict[str, tuple[str, ...]]] = {
     "StubOut": ("slot", "count"),
     "DiscardsTakenIn": ("slot", "count"),
     "DeckGivenOut": ("slot",),
+    "StackInserted": ("slot", "count"),
     "CardsInserted": ("slot",),
     "IntakeEmptied": ("slot",),
     "CardsBehindGate": ("slot",),

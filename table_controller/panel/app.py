@@ -229,8 +229,7 @@ class PanelApp:
             why = self._foreign(request)
             if why is not None:
                 return _answer(RequestResult(403, {"ok": False, "text": why}))
-            place = self._origin(request).name
-            if not (place == "local" or is_loopback(place)) and self._signed_on(request, used=False) is None:
+            if not self._is_of_this_computer(request) and self._signed_on(request, used=False) is None:
                 text = "metrics need a request from this computer, a sign-on, or the token"
                 refusal = _answer(RequestResult(401, {"ok": False, "text": text}))
                 refusal.headers["WWW-Authenticate"] = "Bearer"
@@ -238,6 +237,14 @@ class PanelApp:
         live = self._panel.live
         text = self._panel.status() + counters_text(live.tally, len(live.streams))
         return Response(text, headers=HEADERS | {"Content-Type": CONTENT_TYPE, "Cache-Control": "no-store"})
+
+    def _is_of_this_computer(self, request: Request) -> bool:
+        """Return whether a program on this computer asks for it by a name or an address of this computer.
+
+        A browser on the box that follows a foreign name to it (DNS rebinding) sends that name.
+        """
+        place = self._origin(request).name
+        return place == "local" or (is_loopback(place) and is_loopback(host_name(request.headers.get("host", ""))))
 
     def _has_token(self, request: Request) -> bool:
         """Return whether a request has the token of table.toml; never true if none is configured."""

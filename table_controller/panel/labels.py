@@ -186,6 +186,7 @@ PHASES: Final[dict[str, str]] = {
 COMMANDS_UNDER_WAY: Final[dict[str, str]] = {
     "shuffle": "{slot} shuffles",
     "eject": "{slot} ejects the deck: take it",
+    "insert": "{slot} inserts the stack into the shoe",
     "clear_out": "{slot} ejects the deck",
     "load": "{slot} loads the cards",
     "dispense": "{slot} deals",

@@ -256,13 +256,20 @@ def _about(hold: Hold) -> list[str]:
 # --- decks and dice ---------------------------------------------------------------------------------------------------
 
 
+def _place_text(place: str) -> str:
+    """Return where a deck is, for people."""
+    for part, text in (("/gate", ", behind its gate"), ("/intake", ", at its entry")):
+        place = place.replace(part, text)
+    return labels.with_machine_names(place)
+
+
 def _deck(deck: DeckPicture, left: Mapping[str, float]) -> dict[str, Any]:
     left_s = left.get(age_timer(deck.name, deck.hours))
     return {
         "name": deck.name,
         "state": deck.state,
         "text": to_words(deck.state),
-        "place_text": labels.with_machine_names(deck.place.replace("/gate", ", behind its gate")),
+        "place_text": _place_text(deck.place),
         "verified": deck.verified,
         "expired": deck.expired,
         "hours": deck.hours,

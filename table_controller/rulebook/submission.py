@@ -20,7 +20,7 @@ from table_controller.rulebook.game_rules import game_rules
 from table_controller.rulebook.house_ways.loader import own_house_way
 from table_controller.rulebook.house_ways.proof import objections
 from table_controller.rulebook.texts import paytables
-from table_controller.rulebook.vocabulary import DealingName, ShufflerFact
+from table_controller.rulebook.vocabulary import SHOE_DEALING, DealingName, ShufflerFact
 from table_controller.rulebook.wager_limits import limit_problems
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     shuffler: Literal["none", "deck", "batch", "continuous"] = "none"
     shuffler_counts: bool = False  # reports the number of cards after each shuffle
     reshuffles: bool = False  # a device approved to reshuffle by itself
+    inserts_into_shoe: bool = False  # the shuffler inserts its stack directly into the dealing shoe
     approved_procedure: str | None = None  # its approved procedure, where that replaces the whole section
     two_decks: bool = False  # a second deck or batch in alternation
     seats: int = 6
@@ -174,6 +175,23 @@ def _shuffler(edition: Edition, stated: Submission) -> Iterator[str]:
     if stated.shuffler_counts and stated.shuffler == "none":
         yield f"shuffler_counts without a shuffler {_cite(edition.count.clause, *edition.count.see)}"
     yield from _reshuffles(edition, stated)
+    if stated.inserts_into_shoe:
+        yield from _inserts(edition, stated)
+
+
+def _inserts(edition: Edition, stated: Submission) -> Iterator[str]:
+    """Check a shuffler that inserts its stack into the shoe: a stack that must be cut cannot be in the shoe already."""
+    clauses = duty_clauses(edition.game, "single_stack")
+    if stated.shuffler not in ("deck", "batch"):
+        yield f"inserts_into_shoe needs an automated shuffler with a stack {_cite(*clauses)}"
+    if stated.dealing not in SHOE_DEALING:
+        yield f"inserts_into_shoe: dealing = {stated.dealing} has no dealing shoe to insert into {_cite(*clauses)}"
+    if "machine_shuffle" in edition.cut.when and not stated.reshuffles:
+        device = edition.approved_device
+        yield (
+            "inserts_into_shoe needs a device approved to reshuffle: without the approval the stack is cut before it "
+            f"is in the shoe {_cite(edition.cut.clause, device.clause, 'O5')}"
+        )
 
 
 def _reshuffles(edition: Edition, stated: Submission) -> Iterator[str]:

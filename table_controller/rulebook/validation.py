@@ -3,22 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations, product
+from itertools import combinations
 from typing import TYPE_CHECKING, Final, get_args
 
-from table_controller.rulebook.irregularity_rows import Facts
-from table_controller.rulebook.vocabulary import (
-    PHASES,
-    TRIGGERS,
-    DecisionFact,
-    DeckFact,
-    DeviceFact,
-    Phase,
-    ShufflerFact,
-    StartFact,
-    StubFinding,
-    Trigger,
-)
+from table_controller.rulebook.vocabulary import PHASES, TRIGGERS, DecisionFact, Phase, Trigger
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -173,21 +161,6 @@ def _both(one: Conditions, other: Conditions, phase: str) -> bool:
     if phase == "dealing" and (one.hand_deal_over or other.hand_deal_over):
         return shared["dealing"] != ["hand"]
     return True
-
-
-def all_facts(edition: Edition) -> Iterator[Facts]:
-    """Yield every combination of facts possible at a table of this game."""
-    starts: tuple[StartFact, ...] = tuple(start.name for start in edition.starts) or ("fixed",)
-    findings: tuple[StubFinding | None, ...] = (None, *get_args(StubFinding))
-    devices: tuple[DeviceFact | None, ...] = (None, *get_args(DeviceFact))
-    shufflers: tuple[ShufflerFact, ...] = get_args(ShufflerFact)
-    decks: tuple[DeckFact, ...] = get_args(DeckFact)
-    methods = [method.name for method in edition.deal.methods]
-    for dealing, shuffler, start, device, deck, finding, decisions in product(
-        methods, shufflers, starts, devices, decks, findings, decision_facts(edition)
-    ):
-        yield Facts(dealing=dealing, shuffler=shuffler, start=start, device=device, deck=deck, finding=finding,
-                    decisions=decisions)  # fmt: skip
 
 
 def decision_facts(edition: Edition) -> tuple[DecisionFact, ...]:

@@ -125,6 +125,8 @@ EVIDENCE: Final[dict[Evidence, str]] = {
 }
 
 DealingName = Literal["manual_shoe", "hand", "automated_shoe", "dealing_shoe", "continuous_shuffler"]
+# Those that deal from a shoe.
+SHOE_DEALING: Final[tuple[DealingName, ...]] = ("manual_shoe", "dealing_shoe", "automated_shoe")
 ShufflerFact = Literal["none", "not_counting", "counting"]
 StartFact = Literal["shaker", "rng", "flat_button", "fixed"]
 # The kinds of device that rows of irregularities may name.

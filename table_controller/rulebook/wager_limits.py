@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from table_controller.rulebook.duties import duty_clauses
 from table_controller.rulebook.loader import edition
 from table_controller.rulebook.texts import paytables
 
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 
     from table_controller.rulebook.schema import Edition, Wager
     from table_controller.rulebook.submission import Submission
+
+
+def citation_of(game: str, wager: Wager) -> str:
+    """Return the clause on a wager, and those that define it, for a refusal to cite."""
+    return ", ".join((wager.clause, *duty_clauses(game, f"wager_{wager.name}")))
 
 
 def wager_objection(submission: Submission, wager: str, cents: int | None) -> str | None:
@@ -27,7 +33,7 @@ def wager_objection(submission: Submission, wager: str, cents: int | None) -> st
     if placed is None:
         return f"{rules.title} has no wager {wager}"
     if wager not in submission.paytables:
-        return f"the {placed.title} is not offered at this table ({placed.clause})"
+        return f"the {placed.title} is not offered at this table ({citation_of(rules.game, placed)})"
     if cents is None:
         return None
     if cents < 1:

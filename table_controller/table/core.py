@@ -334,6 +334,8 @@ def _card_handler(kind: type[ev.CardEvent]) -> _Handler:  # noqa: C901, PLR0912 
         return _typed(kind, shuffling.on_shuffle_failed)
     if issubclass(kind, ev.DeckGivenOut):
         return _typed(kind, shuffling.on_deck_given_out)
+    if issubclass(kind, ev.StackInserted):
+        return _typed(kind, shuffling.on_stack_inserted)
     if issubclass(kind, ev.DiscardsTakenIn):
         return _typed(kind, shuffling.on_discards_taken_in)
     if issubclass(kind, ev.ShoeLoaded):

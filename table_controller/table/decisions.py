@@ -13,8 +13,8 @@ from table_controller.ledger.money import MoneyEntry
 from table_controller.table.return_steps import Evidence, ReturnStep
 
 Actuation = Literal[
-    "shuffle", "eject", "clear_out", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw", "open_bets",
-    "light", "unlock", "pay", "return_to_service", "test", "release_cards",
+    "shuffle", "eject", "insert", "clear_out", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw",
+    "open_bets", "light", "unlock", "pay", "return_to_service", "test", "release_cards",
 ]  # fmt: skip
 # What people need a permit for, by the same rows of reasons: another method in place of a device that is out of order,
 # the return to a device's method, collecting cards into the rack, and adjusting the meter.

@@ -140,7 +140,7 @@ def check_two_persons(c: Context, prompt: Prompt, answer: ev.Answer) -> str | No
         other = name.rpartition("/")[2]
         person = deck.persons.get(name, credential.casefold())
         if person == answer.who.identity and {role, other} == {"dealer", "floorperson"}:
-            return f"{credential} confirmed {name.partition('/')[0]} as {other}; another person must confirm this"
+            return f"the same person confirmed {name.partition('/')[0]} as {other}; another person must confirm this"
     return None
 
 

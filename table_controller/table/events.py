@@ -312,6 +312,16 @@ class DeckGivenOut(BaseEvent, frozen=True):
     slot: str
 
 
+class StackInserted(BaseEvent, frozen=True):
+    """A shuffler pushed its stack into the dealing shoe. `count` left the shuffler, None if unknown.
+
+    Only the shoe reports what it received.
+    """
+
+    slot: str
+    count: int | None
+
+
 class DiscardsTakenIn(BaseEvent, frozen=True):
     """A continuous shuffler took discards back into its store, counted."""
 
@@ -646,9 +656,9 @@ PersonEvent = (
 )  # fmt: skip
 # What shufflers and shoes report.
 CardEvent = (
-    CardsInserted | CardsBehindGate | IntakeEmptied | ShuffleEnded | ShuffleFailed | DeckGivenOut | DiscardsTakenIn
-    | ShoeLoaded | ShoeEmpty | StackOut | StackTaken | CardsDrawn | StubOut | ShoeFault | FaceUpSeen | CoverCardOut
-    | ShoeIdentifies | HandReleased
+    CardsInserted | CardsBehindGate | IntakeEmptied | ShuffleEnded | ShuffleFailed | DeckGivenOut | StackInserted
+    | DiscardsTakenIn | ShoeLoaded | ShoeEmpty | StackOut | StackTaken | CardsDrawn | StubOut | ShoeFault | FaceUpSeen
+    | CoverCardOut | ShoeIdentifies | HandReleased
 )  # fmt: skip
 # What dice, generator, button, bet sensors and signs report, and the service state of every device.
 DeviceEvent = (

@@ -147,7 +147,9 @@ def _ask(c: Context, hold: Hold) -> None:
     elif step == "deck_counted":
         number, least, most = True, c.edition.cards.count, c.edition.cards.count
     evidence = hold.evidence if step == "acknowledge" else ()
-    c.ask(step, role, *choices, hold=hold.id, deck=hold.deck, seat=hold.seat if seat is None else seat, slot=hold.slot,
+    # Cards on their way from the shuffler are taken out of the shoe, whichever of the two machines failed.
+    slot = c.shoe if step == "shoe_emptied" and hold.slot == c.shuffler and c.shoe is not None else hold.slot
+    c.ask(step, role, *choices, hold=hold.id, deck=hold.deck, seat=hold.seat if seat is None else seat, slot=slot,
           clauses=hold.clauses,
           number=number, least=least, most=most, evidence=evidence)  # fmt: skip
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from table_controller.rulebook import Phase, Ruling, Trigger
     from table_controller.rulebook.vocabulary import StubFinding
     from table_controller.table.context import Context
+    from table_controller.table.state import Deck
 
 # Triggers that the core detects and no chapter names. The default ruling applies: stop, the floorperson decides.
 CoreTrigger = Literal[
@@ -78,6 +79,7 @@ def open_hold(
     bad = c.state.decks.get(deck or "")
     if trigger == "count_wrong" and bad is not None:
         bad.verified = False  # it is dealt again only after a count finds it complete
+    between = _doubt_between(c, bad)
     ruling = _ruling(c, trigger, slot, deck, finding)
     hold = Hold(
         c.fresh_id(), trigger, ruling.clauses or ruling.see, [], ruling.outcomes, slot, deck, seat,
@@ -87,6 +89,8 @@ def open_hold(
     c.state.holds[hold.id] = hold
     c.out.append(HoldOpened(hold.id, trigger, ruling.outcomes, hold.clauses, slot, deck, seat))
     carry_out(c, hold, ruling.outcomes)
+    if between and "shoe_emptied" not in hold.steps:
+        hold.steps.insert(0, "shoe_emptied")  # whichever of the two machines failed
     if slot is not None and c.state.slots[slot].state == FAULTED:
         hold.steps.append("device_cleared")
         hold.acknowledges = "floorperson"  # a device's fault is always acknowledged by a floorperson
@@ -102,10 +106,21 @@ def open_holds(c: Context, triggers: Iterable[Trigger], *, slot: str | None = No
 def open_ordered_hold(c: Context, what: str, outcome: str, deck: str, clauses: tuple[str, ...]) -> None:
     """Open a hold for a floorperson's order about a deck that is not in play, with the steps of the outcome."""
     hold = Hold(c.fresh_id(), what, clauses, [], (outcome,), deck=deck)
+    between = _doubt_between(c, c.state.decks[deck])
     c.state.holds[hold.id] = hold
     c.out.append(HoldOpened(hold.id, what, (outcome,), clauses, deck=deck))
     carry_out(c, hold, (outcome,))
+    if between:
+        hold.steps.insert(0, "shoe_emptied")
     hold.steps.append("acknowledge")
+
+
+def _doubt_between(c: Context, deck: Deck | None) -> bool:
+    """Return whether a deck is between the shuffler and the shoe; its cards may be in both, so it must be counted."""
+    between = deck is not None and c.is_between_machines(deck)
+    if deck is not None and between:
+        deck.verified = False
+    return between
 
 
 def _ruling(c: Context, trigger: str, slot: str | None, deck: str | None, finding: StubFinding | None) -> Ruling:

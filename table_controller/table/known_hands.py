@@ -14,7 +14,7 @@ from firmware_bridge.errors import BadHand
 from table_controller.rulebook import cards as notation
 from table_controller.rulebook.settlement.check import check
 from table_controller.rulebook.settlement.dealt_round import DealtRound
-from table_controller.rulebook.wager_limits import wager_objection
+from table_controller.rulebook.wager_limits import citation_of, wager_objection
 from table_controller.table import boxes, card_release, settling
 from table_controller.table import state_machines as mc
 from table_controller.table.exposure import exposure_objection
@@ -186,10 +186,14 @@ def _amount_objection(c: Context, event: ev.AmountEntered) -> str | None:
         return objection
     if wager.option and event.wager not in round_.side_wagers and round_.state in (mc.BETTING, mc.NO_MORE_BETS):
         return None if event.seat <= c.submission.seats else f"there is no seat {event.seat}{c.citation('seats')}"
+    cited = citation_of(c.edition.game, wager)
     if event.seat not in round_.seats:
-        return f"seat {event.seat} has no main wager{c.citation('seats')}"
+        alone = f" and so no {wager.title} ({cited})" if wager.option else ""
+        return f"seat {event.seat} has no main wager{c.citation('seats')}{alone}"
     if not settling.has_wager(c, event.seat, event.wager):
-        late = f", and no wager is placed any more ({c.edition.close_clause})" if wager.option else f" ({wager.clause})"
+        late = (
+            f", and no wager is placed any more ({c.edition.close_clause}, {cited})" if wager.option else f" ({cited})"
+        )
         return f"seat {event.seat} has no {wager.title}{late}"
     if event.seat in round_.settled:
         return f"seat {event.seat} is settled; report an error to the floorperson{c.citation('settle')}"

@@ -51,7 +51,7 @@ class ReasonRow:
 ACTS: Final = (*get_args(Actuation), *get_args(Order))
 # Acts that deal cards, and all acts that move cards or dice.
 _DEALS: Final = ("dispense", "start_round")
-_MOVES: Final = ("shuffle", "eject", "load", *_DEALS, "give_stub", "arm_dice", "draw")
+_MOVES: Final = ("shuffle", "eject", "insert", "load", *_DEALS, "give_stub", "arm_dice", "draw")
 # Prompts that may stay open while a round opens: they concern a deck that is not dealt yet.
 _HARMLESS: Final = (
     "opening", "which_deck", "hand_shuffle", "first_arrival", "cut", "cover_back", "put_in_shoe", "take_in_hand",
@@ -107,11 +107,14 @@ def _button_barred(v: TableView, _r: Resource) -> bool:
 def _used_last(v: TableView, r: Resource) -> bool:
     """Whether two decks alternate, another one is open, and this one was used last (X19).
 
-    A deck that was put in place while there was no other is dealt, and so is the deck of a round that has begun.
+    A deck that was put in place while there was no other is dealt, also if it is still on its way from the shuffler
+    into the shoe, and so is the deck of a round that has begun.
     """
     unopened = (mc.RECEIVED, mc.INSPECTED, mc.SHOWN)
     deck = v.state.decks.get(r.deck or "")
-    if deck is None or v.is_in_place(deck) or (v.is_round_under_way and deck.name == v.state.round.deck):
+    if deck is None or v.is_in_place(deck) or v.is_between_machines(deck):
+        return False
+    if v.is_round_under_way and deck.name == v.state.round.deck:
         return False
     others = [d for d in v.decks_at_table() if d.name != r.deck and d.state not in unopened]
     return bool(others) and v.edition.second_set is not None and r.deck is not None and v.state.last_deck == r.deck
@@ -179,6 +182,14 @@ def _stays_stored(v: TableView, r: Resource) -> bool:
 def _not_ready(v: TableView, r: Resource) -> bool:
     deck = v.state.decks.get(r.deck or "")
     return deck is None or not v.is_playable(deck)
+
+
+def _shoe_occupied(v: TableView, r: Resource) -> bool:
+    """Whether cards are in the shoe, or on their way into it, other than those of this deck on their way."""
+    if v.shoe is None or r.slot not in (v.shoe, v.shuffler):
+        return False
+    held = v.state.slots[v.shoe].deck
+    return held is not None and (held != r.deck or v.state.decks[held].place == v.shoe)
 
 
 def _takes_back(v: TableView, r: Resource) -> bool:
@@ -300,7 +311,7 @@ REASONS: Final[tuple[ReasonRow, ...]] = (
         "the device is not in service", "floorperson", "return the device to service"),
     ReasonRow("device_busy", (*_MOVES, "clear_out", "return_to_service", "test", "release_cards"), lambda v, r: v.has_pending_command(r.slot), "device_unusable",
         "the last command to the device has no known outcome", "technician", "wait until the device reports the outcome"),
-    ReasonRow("dead_device_unsigned", ("open_bets", "load", *_DEALS, "arm_dice", "draw", "method", "use"),
+    ReasonRow("dead_device_unsigned", ("open_bets", "insert", "load", *_DEALS, "arm_dice", "draw", "method", "use"),
         lambda v, _: UNSIGNED in [slot.state for slot in v.state.slots.values()], "device_unusable",
         "a device that is out of order is neither covered nor signed", "floorperson", "cover the device or put up the sign"),
     ReasonRow("device_not_signed", ("method",), lambda v, r: not v.is_signed(r.slot), "device_unusable",
@@ -338,33 +349,38 @@ REASONS: Final[tuple[ReasonRow, ...]] = (
         "the deck is not shuffled into one stack", "dealer", "let the shuffler finish a whole cycle"),
     ReasonRow("stored_deck", ("eject",), _stays_stored, "stored_deck",
         "this deck stays in the shuffler while the other is in play", "dealer", "finish the round"),
-    ReasonRow("deck_not_ready", ("load", "open_bets"), lambda v, r: _not_ready(v, r) and not _takes_back(v, r), "shuffle",
+    ReasonRow("deck_not_ready", ("insert", "load", "open_bets"), lambda v, r: _not_ready(v, r) and not _takes_back(v, r), "shuffle",
         "the deck is not shuffled and cut", "dealer", "shuffle and cut the deck"),
     ReasonRow("deck_not_named", ("clear_out",), lambda v, r: not v.is_held(deck=r.deck), "single_stack",
         "the shuffler clears out a deck only for an irregularity", "floorperson", "report the irregularity of this deck"),
     ReasonRow("deck_not_in_play", (*_DEALS, "give_stub"), _not_in_play,
         "shuffle", "the cards in the shoe are not the deck of this round", "floorperson", "use the deck of this round"),
-    ReasonRow("deck_unverified", ("eject", "load", *_DEALS, "open_bets"),
+    ReasonRow("deck_unverified", ("eject", "insert", "load", *_DEALS, "open_bets"),
         lambda v, r: r.deck in v.state.decks and not v.state.decks[r.deck].verified, "count",
         "this deck is not verified", "floorperson", "count the deck and find it complete, or use another"),
     ReasonRow("faces_due", ("shuffle", "open_bets"),
         lambda v, r: r.deck in v.state.decks and v.is_face_check_due(v.state.decks[r.deck]) and _deck(v, r) != mc.IN_PLAY, "composition",
         "the face check of this deck is due", "floorperson", "look at every face"),
-    ReasonRow("deck_expired", ("load", "open_bets"),
+    ReasonRow("deck_expired", ("insert", "load", "open_bets"),
         lambda v, r: r.deck in v.state.decks and v.is_expired(v.state.decks[r.deck]) and not v.is_round_under_way, "deck_age",
         "the deck has been in use too long", "floorperson", "open a new deck"),
-    ReasonRow("deck_used_last", ("load", "open_bets"), lambda v, r: _used_last(v, r) and not _takes_back(v, r), "alternate",
+    ReasonRow("deck_used_last", ("insert", "load", "open_bets"), lambda v, r: _used_last(v, r) and not _takes_back(v, r), "alternate",
         "this deck was used in the last round", "dealer", "use the other deck"),
     ReasonRow("other_deck_outside", ("open_bets",), _outside, "stored_deck",
         "the other deck is not in the shuffler", "dealer", "put the other deck into the shuffler, or have it removed"),
     ReasonRow("two_decks_barred", ("open_bets",), lambda v, _: len(v.decks_at_table()) > 1 and v.state.shuffling != "machine", "two_decks",
         "two decks need an automated shuffler in use", "floorperson", "remove one deck, or use the shuffler"),
-    ReasonRow("second_batch_missing", ("open_bets", "load"), _second_missing, "two_decks",
+    ReasonRow("second_batch_missing", ("open_bets", "insert", "load"), _second_missing, "two_decks",
         "a batch shuffler needs two batches", "floorperson", "open a second batch, or order shuffling by hand"),
-    ReasonRow("look_due", ("load", "open_bets"), lambda v, r: r.deck in v.state.decks and v.state.decks[r.deck].look_due, "idle",
+    ReasonRow("look_due", ("insert", "load", "open_bets"), lambda v, r: r.deck in v.state.decks and v.state.decks[r.deck].look_due, "idle",
         "the table was idle, and no player has seen this deck since", "dealer", "let the first player see the deck"),
-    ReasonRow("shoe_occupied", ("load",), lambda v, r: r.slot == v.shoe and r.slot is not None and v.state.slots[r.slot].deck is not None,
-        "load", "cards are in the shoe", "dealer", "empty the shoe"),
+    ReasonRow("insertion_barred", ("insert",), lambda v, _: not v.submission.inserts_into_shoe, "single_stack",
+        "by the Rules Submission the shuffler does not insert its stack into the shoe", "dealer", "put the deck into the shoe"),
+    ReasonRow("no_shoe_to_fill", ("insert",), lambda v, _: not v.is_in_service(v.shoe), "single_stack",
+        "no dealing shoe is in service that the stack could be inserted into", "floorperson", "return the shoe to service"),
+    ReasonRow("shoe_busy", ("insert",), lambda v, _: v.has_pending_command(v.shoe) or v.is_held(slot=v.shoe), "single_stack",
+        "the dealing shoe has an open command or an open irregularity", "floorperson", "wait for the shoe, or clear its irregularity"),
+    ReasonRow("shoe_occupied", ("insert", "load"), _shoe_occupied, "load", "cards are in the shoe", "dealer", "empty the shoe"),
     ReasonRow("not_in_place", ("open_bets",), lambda v, r: r.deck not in v.state.decks or not v.is_in_place(v.state.decks[r.deck]), "load",
         "the deck is not in place for the deal", "dealer", "put the deck into the shoe, or take it in hand"),
     ReasonRow("rack_taken", ("open_bets", "collect"), _rack_taken, "rack",
@@ -375,10 +391,10 @@ REASONS: Final[tuple[ReasonRow, ...]] = (
         "the first card of the shoe is not burned", "dealer", "burn a card and confirm it"),
     ReasonRow("dealer_burn_due", ("open_bets", *_DEALS), lambda v, r: _burns_first(v, r, v.state.burn_dealer), "burn_dealer",
         "the new dealer has not burned a card", "dealer", "burn a card and confirm it"),
-    ReasonRow("count_due", ("open_bets", "load"), _count_due, "stub",
+    ReasonRow("count_due", ("open_bets", "insert", "load"), _count_due, "stub",
         "the stub count is overdue", "dealer", "count the deck"),
     # The round.
-    ReasonRow("round_open", ("open_bets", "method", "use", "test"), lambda v, _: v.state.round.state != mc.IDLE, "close",
+    ReasonRow("round_open", ("open_bets", "insert", "method", "use", "test"), lambda v, _: v.state.round.state != mc.IDLE, "close",
         "a round is under way", "dealer", "finish the round"),
     ReasonRow("prompt_open", ("open_bets",),
         lambda v, _: any(p.kind.partition("/")[0] not in _HARMLESS for p in v.state.prompts.values()), "close",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import cards as book
 from table_controller.rulebook.cards import format_cards
+from table_controller.rulebook.wager_limits import citation_of
 from table_controller.table import (
     boxes,
     card_release,
@@ -31,6 +32,7 @@ from table_controller.table.state import Round
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from table_controller.rulebook.schema import Wager
     from table_controller.table import events as ev
     from table_controller.table.context import Context
     from table_controller.table.decisions import Prompt
@@ -295,7 +297,6 @@ def _settle_stated(c: Context, wager: str, stated: Mapping[int, Outcome]) -> Non
     for seat, outcome in stated.items():
         result = settling.decided(c, seat, wager) or Proposal(wager, outcome, "", c.clauses("side"))
         settling.record_settled(c, seat, (result,))
-        c.state.round.stated[wager] = [*c.state.round.stated.get(wager, ()), seat]
 
 
 def _batch_objection(c: Context, event: ev.SeatsSettled, stated: Mapping[int, Outcome]) -> str | None:
@@ -331,8 +332,26 @@ def _stated_objection(c: Context, wager: str, stated: Mapping[int, Outcome]) -> 
     if rule is None or not rule.option or (c.edition.progressive is not None and c.edition.progressive.wager == wager):
         return f"{wager} is no optional wager that is settled by a stated result"
     for seat in stated:
-        if not settling.has_wager(c, seat, wager) or seat in c.state.round.stated.get(wager, ()):
-            return f"seat {seat} has no {rule.title} to settle ({rule.clause})"
+        round_ = c.state.round
+        settled = seat in round_.stated.get(wager, ()) or (seat in round_.side_settled and wager in round_.side_wagers)
+        if settled or not settling.has_wager(c, seat, wager):
+            return f"seat {seat} has no {rule.title} to settle ({citation_of(c.edition.game, rule)})"
+        first = _settled_before(c, wager, seat)
+        if first is not None:
+            return f"settle the {first.title} of seat {seat} first{c.citation('side_order')}"
+    return None
+
+
+def _settled_before(c: Context, wager: str, seat: int) -> Wager | None:
+    """Return a side wager of a seat that the chapter settles before this one, and that is open."""
+    round_ = c.state.round
+    if not c.clauses("side_order") or seat in round_.side_settled:
+        return None
+    for rule in c.edition.wagers:
+        if rule.name == wager:
+            return None
+        if seat in round_.side_wagers.get(rule.name, ()) and seat not in round_.stated.get(rule.name, ()):
+            return rule
     return None
 
 

@@ -13,7 +13,7 @@ from table_controller.table.betting import forget_spot, seat_of
 from table_controller.table.decisions import Command, HoldOpened
 from table_controller.table.irregularities import open_hold
 from table_controller.table.return_to_service import void_evidence
-from table_controller.table.state import Hold, IssuedCommand
+from table_controller.table.state import INTAKE, Hold, IssuedCommand
 
 if TYPE_CHECKING:
     from table_controller.table import events as ev
@@ -47,6 +47,12 @@ def on_box_started(c: Context, event: ev.BoxStarted) -> None:
         _close(c)
     elif c.state.progressive.state == mc.LOCKING and not c.state.progressive.overdue:
         c.set_timer("lock", RESTART_LOCK_TIMEOUT_S)
+    for deck in c.decks_at_table():
+        if c.is_between_machines(deck):  # nobody observed the chute
+            if deck.place.endswith(INTAKE):
+                open_hold(c, "shoe_fault", slot=c.slot_of("shoe"), deck=deck.name)
+            else:
+                open_hold(c, "shuffler_fault", slot=c.shuffler, deck=deck.name)
     if c.is_round_under_way:
         _ask(c)
     if event.clock_back:

@@ -33,6 +33,7 @@ OUT_ONCE: Final[dict[type, tuple[tuple[str, ...], CoreTrigger]]] = {
     ev.StackOut: (("dispense",), "unordered_stack"),
     ev.StubOut: (("give_stub",), "unordered_stack"),
     ev.DeckGivenOut: (("eject", "clear_out"), "unknown_cards"),
+    ev.StackInserted: (("insert",), "unknown_cards"),
 }
 
 
@@ -46,7 +47,7 @@ def record_result(c: Context, act: str, event: ResultEvent) -> None:
 def is_duplicate_report(c: Context, event: ev.Event) -> bool:
     """Return whether an event of `OUT_ONCE` reports for the second time that cards came out; open a hold if so."""
     acts, trigger = OUT_ONCE[type(event)]
-    name = cast("ev.StackOut | ev.StubOut | ev.DeckGivenOut", event).slot
+    name = cast("ev.StackOut | ev.StubOut | ev.DeckGivenOut | ev.StackInserted", event).slot
     orders = [issued for issued in c.state.commands.values() if issued.slot == name and issued.act in acts]
     if not orders or not all(issued.is_result_reported for issued in orders):
         for issued in orders:
@@ -56,7 +57,8 @@ def is_duplicate_report(c: Context, event: ev.Event) -> bool:
     c.record_finding("told_twice", f"{slot_label(name)} reported cards out twice for one order", named)
     if trigger == "unknown_cards":
         for deck in c.state.decks.values():
-            if deck.place == TRAY and deck.state in (mc.SHUFFLED, mc.READY):
+            out = deck.place == TRAY or c.is_between_machines(deck)
+            if out and deck.state in (mc.SHUFFLED, mc.READY):
                 deck.verified = False  # either deck may have come out first, so neither is verified
                 named = deck.name
     open_hold(c, trigger, slot=name, deck=named)
@@ -99,7 +101,7 @@ def _cards_in_doubt(c: Context, event: ev.SlotChanged, *, was_testing: bool) -> 
         return False
     moving = slot.kind == "shuffler" and c.state.decks[slot.deck].state == mc.IN_DEVICE and slot.ran
     dealing = c.state.round.state == mc.DEALING and slot.deck == c.state.round.deck
-    return event.trigger == "fault" or moving or dealing
+    return event.trigger == "fault" or moving or dealing or c.is_between_machines(c.state.decks[slot.deck])
 
 
 def on_slot_ordered(c: Context, event: ev.SlotOrdered) -> None:
@@ -160,16 +162,22 @@ def on_command_ended(c: Context, event: ev.CommandEnded) -> None:
         issued.unknown = True
         if mc.can_fire(mc.SERVICE, slot, "doubt"):
             c.fire_slot(issued.slot, "doubt")
+        if issued.act == "insert":  # the cards may be in both machines
+            open_hold(c, "shuffler_fault", slot=issued.slot, deck=issued.deck)
         return
     del c.state.commands[event.command]
     if issued.act == card_release.RELEASE:
         card_release.on_release_ended(c, issued, event.outcome, event.reason)
     elif event.outcome == "revoked":
         _undo(c, issued)
+        if issued.act == "insert":
+            shuffling.free_shoe(c, issued.deck)
     elif event.outcome == "failed":
         _failed(c, issued)
     elif issued.act in ("eject", "clear_out"):
         shuffling.confirm_given_out(c, issued.slot, issued.deck)
+    elif issued.act == "insert" and not issued.is_result_reported:
+        shuffling.on_insertion_unreported(c, issued.slot, issued.deck)
     elif issued.act in _RESULT_REQUIRED and not issued.is_result_reported:
         (_undo if slot.state == FAULTED else _failed)(c, issued)  # its fault is already reported
     elif issued.act == "give_stub" and not issued.is_result_reported and c.state.dealing == "automated_shoe":

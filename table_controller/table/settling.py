@@ -139,10 +139,34 @@ def _proposals(c: Context, seat: int, wagers: set[str]) -> tuple[Proposal, ...]:
     verdicts = settle_seat(c.terms, played, at)
     if not due or not due <= {verdict.wager for verdict in verdicts}:
         return ()
-    results = payments(c.terms, played, verdicts)
+    earlier = _paid_earlier(c, played, at)
+    results = payments(c.terms, played, [*(earlier or ()), *verdicts])[len(earlier or ()) :]
     return tuple(
-        _proposal(verdict, result) for verdict, result in zip(verdicts, results, strict=True) if verdict.wager in due
+        _proposal(verdict, None if earlier is None else result)
+        for verdict, result in zip(verdicts, results, strict=True)
+        if verdict.wager in due
     )
+
+
+def _paid_earlier(c: Context, played: DealtRound, at: Seat) -> list[WagerVerdict] | None:
+    """Return what earlier boxes of the same player won, where a payout limit counts them together.
+
+    None: the cards did not decide one of those wagers, so that nobody knows what is left under the limit.
+    """
+    rule = c.edition.payout_limit
+    if rule is None or rule.scope == "player_hand" or c.submission.payout_limit_cents is None:
+        return []
+    by_number = {seat.number: seat for seat in played.seats}
+    earlier: list[WagerVerdict] = []
+    for number in c.state.round.settled:
+        seat = by_number.get(number)
+        if seat is None or number == at.number or seat.owner != at.owner:
+            continue
+        verdicts = settle_seat(c.terms, played, seat)
+        if number in c.state.round.dealer_settles or len(verdicts) < len(seat.wagers):
+            return None
+        earlier += verdicts
+    return earlier
 
 
 def decided(c: Context, seat: int, wager: str) -> Proposal | None:
@@ -161,7 +185,7 @@ def _proposal(verdict: WagerVerdict, result: WagerResult | None) -> Proposal:
         wager=verdict.wager,
         outcome=verdict.outcome,
         hand=verdict.hand,
-        clauses=verdict.clauses,
+        clauses=verdict.clauses if result is None else result.clauses,  # with that of the payout limit
         line=verdict.line or "",
         odds=verdict.odds,
         fixed_cents=verdict.fixed_cents,
@@ -189,3 +213,12 @@ def record_settled(c: Context, seat: int, proposals: tuple[Proposal, ...]) -> No
     cards = tuple(format_cards(hands[place].cards) if place in hands else "" for place in (seat, 0))
     for proposal in proposals:
         c.out.append(WagerSettled(c.state.round.number, seat, proposal, (cards[0], cards[1])))
+        _note_settled(c, seat, proposal)
+
+
+def _note_settled(c: Context, seat: int, proposal: Proposal) -> None:
+    """Note an optional wager as settled, so that nothing settles it again; a bet with a sensor has its own state."""
+    rule, rules, stated = c.edition.wager(proposal.wager), c.edition.progressive, c.state.round.stated
+    sensed = rules is not None and rules.wager == proposal.wager
+    if rule is not None and rule.option and not sensed and proposal.envy_of is None:
+        stated[proposal.wager] = [*stated.get(proposal.wager, ()), seat]

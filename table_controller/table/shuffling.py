@@ -9,7 +9,7 @@ from table_controller.ledger import cards as book
 from table_controller.table import decks
 from table_controller.table import state_machines as mc
 from table_controller.table.irregularities import open_hold, open_holds
-from table_controller.table.state import GATE, HANDS, PLAIN_SHOE, TRAY
+from table_controller.table.state import GATE, HANDS, INTAKE, PLAIN_SHOE, TRAY
 from table_controller.table.view import SHOES, slot_label
 
 if TYPE_CHECKING:
@@ -176,6 +176,54 @@ def on_deck_given_out(c: Context, event: ev.DeckGivenOut) -> None:
         open_hold(c, "unknown_cards", slot=event.slot, deck=deck.name)
 
 
+def on_stack_inserted(c: Context, event: ev.StackInserted) -> None:
+    """The shuffler pushed its stack into the shoe. Until the shoe confirms it, the deck is between the machines."""
+    slot, shoe = c.state.slots[event.slot], c.slot_of("shoe")
+    deck = c.state.decks.get(slot.deck or "")
+    if deck is None or shoe is None:
+        c.record_finding(
+            "unknown_cards", f"{slot_label(event.slot)} inserted cards into the shoe, but no deck was recorded in it"
+        )
+        if c.is_in_service(event.slot) and not c.is_held(slot=event.slot):  # else people are already working on it
+            open_hold(c, "unknown_cards", slot=event.slot)
+        return
+    ordered = c.has_pending_command(event.slot, "insert")
+    mixed = c.state.decks.get(c.state.slots[shoe].deck or "")
+    _record_inserted(c, deck, event.slot, shoe)
+    if event.count is not None:
+        c.state.book.record_count(deck.name, deck.place, event.count)
+        if event.count != c.edition.cards.count:
+            decks.mark_wrong(c, deck, event.count - c.edition.cards.count, slot_label(event.slot))
+            open_hold(c, "count_wrong", slot=event.slot, deck=deck.name)
+    if not ordered:
+        for each in (deck, *([mixed] if mixed is not None and mixed is not deck else [])):
+            each.verified = False  # it must be counted before it is dealt
+            open_hold(c, "unknown_cards", slot=event.slot, deck=each.name)
+
+
+def _record_inserted(c: Context, deck: Deck, shuffler: str, shoe: str) -> None:
+    """Record that a stack has left the shuffler for the shoe."""
+    c.state.slots[shuffler].deck, c.state.slots[shuffler].ran = None, False
+    c.state.slots[shoe].deck, deck.place = deck.name, shoe + INTAKE
+    c.state.book.move_all(deck.name, deck.place)
+
+
+def on_insertion_unreported(c: Context, slot: str, name: str | None) -> None:
+    """The command to insert a stack is done, and nobody observed it: people must find the cards and count them."""
+    shoe, deck = c.slot_of("shoe"), c.state.decks.get(name or "")
+    if deck is None or shoe is None or c.state.slots[slot].deck != deck.name:
+        return
+    _record_inserted(c, deck, slot, shoe)
+    open_hold(c, "shuffler_fault", slot=slot, deck=deck.name)
+
+
+def free_shoe(c: Context, name: str | None) -> None:
+    """An insertion was certainly not begun: the shoe no longer waits for this deck."""
+    shoe = c.slot_of("shoe")
+    if shoe is not None and name is not None and c.state.slots[shoe].deck == name:
+        c.state.slots[shoe].deck = None
+
+
 def on_cards_behind_gate(c: Context, event: ev.CardsBehindGate) -> None:
     """A shuffler reports cards behind its gate that no account has: fault it until people check.
 
@@ -257,7 +305,10 @@ def _into_place(c: Context) -> None:
     if not c.is_round_under_way and any(c.is_in_place(other) and c.is_playable(other) for other in c.decks_at_table()):
         return  # another deck is in place
     if deck.place.endswith(GATE) and c.shuffler is not None:
-        c.try_issue_command("eject", c.shuffler, deck=deck.name)
+        _out_of_shuffler(c, deck, c.shuffler)
+    elif c.is_between_machines(deck):
+        if c.shoe is not None and deck.place == c.shoe + INTAKE:
+            c.try_issue_command("load", c.shoe, deck=deck.name)
     elif not c.is_round_under_way and _not_next(c, deck):
         return  # it waits until the other one is shuffled and dealt
     elif c.has_reason("count_due", "open_bets", deck.name):
@@ -267,6 +318,24 @@ def _into_place(c: Context) -> None:
             c.ask("take_in_hand", "dealer", deck=deck.name, clauses=c.clauses("load"))
         elif c.shoe is None or not c.is_blocked("load", c.shoe, deck.name):
             c.ask("put_in_shoe", "dealer", deck=deck.name, slot=c.shoe, clauses=c.clauses("load"))
+
+
+def _out_of_shuffler(c: Context, deck: Deck, shuffler: str) -> None:
+    """Have the shuffler insert its stack into the shoe, or eject it."""
+    if not _goes_by_chute(c, deck):
+        c.try_issue_command("eject", shuffler, deck=deck.name)
+    elif c.shoe is not None and c.try_issue_command("insert", shuffler, deck=deck.name):
+        c.state.slots[c.shoe].deck = deck.name  # the shoe takes no other deck meanwhile
+
+
+def _goes_by_chute(c: Context, deck: Deck) -> bool:
+    """Return whether the shuffler inserts this deck into the shoe by itself; otherwise the dealer gets it.
+
+    The dealer also gets a deck that must be counted first, or that is not the next one, and the deck of a round.
+    """
+    chosen = c.submission.inserts_into_shoe and c.state.shuffling == "machine" and c.shoe is not None
+    overdue = c.has_reason("count_due", "open_bets", deck.name)
+    return chosen and c.state.round.state == mc.IDLE and not overdue and not _not_next(c, deck)
 
 
 def _not_next(c: Context, deck: Deck) -> bool:
@@ -328,6 +397,8 @@ def on_shoe_empty(c: Context, event: ev.ShoeEmpty) -> None:
     deck = c.state.decks.get(c.state.slots[event.slot].deck or "")
     if deck is None or deck.state != mc.READY or c.is_held(deck=deck.name) or c.has_pending_command(event.slot, "load"):
         return  # its cards are on the table, or people are already working on them
+    if c.is_between_machines(deck):
+        return  # they are not in the well yet
     decks.take_out_of_device(c, deck)
     deck.verified = False
     c.record_finding("unknown_cards", f"{slot_label(event.slot)} is empty, but deck {deck.name} was in it", deck.name)

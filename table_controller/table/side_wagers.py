@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import cards as book
 from table_controller.rulebook import paytables
+from table_controller.rulebook.wager_limits import citation_of
 from table_controller.table import disputes, progressive_bets, settling
 from table_controller.table import state_machines as mc
 
@@ -63,7 +64,7 @@ def ask_entries(c: Context) -> bool:
     return not missing
 
 
-def check_wager_seats(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
+def check_wager_seats(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
     """Return an objection to the seats of a side wager: each must be in the round and appear once."""
     if answer.choice == "nobody":
         return None
@@ -71,7 +72,10 @@ def check_wager_seats(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | N
         return "enter at least one seat, each once"
     without = [seat for seat in answer.seats if seat not in c.state.round.seats]
     if without:
-        return f"seat {without[0]} has no main wager, so it cannot have a side wager ({c.clause('seats')})"
+        wager = c.edition.wager(prompt.kind.partition("/")[2])
+        assert wager is not None
+        cited = f"{c.clause('seats')}, {citation_of(c.edition.game, wager)}"
+        return f"seat {without[0]} has no main wager, so it cannot have a side wager ({cited})"
     return None
 
 

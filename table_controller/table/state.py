@@ -21,13 +21,15 @@ STATE_VERSION = 3
 
 StartName = Literal["shaker", "rng", "flat_button"]
 
-# Places of a deck outside devices. Inside a device the place is SLOT; behind a shuffler's gate it is SLOT/gate.
+# Places of a deck outside devices. Inside a device the place is SLOT; behind a shuffler's gate it is SLOT/gate, and at
+# the end of its chute, before the shoe has loaded it, the shoe's SLOT/intake.
 TRAY = "tray"
 HANDS = "hands"
 PLAIN_SHOE = "shoe"  # a dealing shoe without electronics
 RACK = "rack"
 GONE = "removed"
 GATE = "/gate"
+INTAKE = "/intake"
 
 
 class Deck(msgspec.Struct):
@@ -61,7 +63,7 @@ class SlotState(msgspec.Struct):
 
     kind: str
     state: str = ABSENT
-    deck: str | None = None
+    deck: str | None = None  # of a shoe also the deck that the shuffler is inserting into it
     intake: bool = False  # cards are in the intake, and their deck is not known yet
     ran: bool = False  # a cycle was started on the cards inside
     identifies: bool = False  # a shoe that reports that it identifies the cards that it deals
@@ -174,7 +176,7 @@ class Round(msgspec.Struct):
     replacement_card: int | None = None  # the card that replaces a joker
     disputed: list[int] = []  # seats whose proposed settlement the dealer disputed, until a floorperson rules
     dealer_settles: list[int] = []  # seats that the dealer settles, by a floorperson's ruling
-    stated: dict[str, list[int]] = {}  # optional wagers that the dealer settled by a stated result, with their seats
+    stated: dict[str, list[int]] = {}  # optional wagers that are settled, confirmed or stated, with their seats
     dealt_hands: dict[int, DealtHand] = {}  # by place, as far as a shoe that identifies cards dealt them as ordered
     counted_by: int = 0  # the command that began the round of a manual shoe
     order_lost: bool = False  # which card a manual shoe dealt to which place is not known any more

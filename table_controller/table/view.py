@@ -10,6 +10,7 @@ from devices.service import IN_SERVICE, SIGNED
 from table_controller.ledger.meter import meter_rules
 from table_controller.rulebook import Facts
 from table_controller.rulebook.settlement.terms import SettlementTerms
+from table_controller.rulebook.vocabulary import SHOE_DEALING
 from table_controller.table import state_machines as mc
 from table_controller.table.clause_index import clauses_of
 from table_controller.table.state import GATE, HANDS, PLAIN_SHOE
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from table_controller.rulebook.vocabulary import DeckFact, StubFinding
     from table_controller.table.state import Deck, Hold, TableState
 
-SHOES: Final = ("manual_shoe", "dealing_shoe", "automated_shoe")
+SHOES: Final = SHOE_DEALING
 # A manual shoe needs no electronics: with its device out of order and signed, cards are dealt from a plain shoe.
 _MANUAL_SHOES: Final = ("manual_shoe", "dealing_shoe")
 # The steps of a hold that concern the cards of a deck.
@@ -170,7 +171,13 @@ class TableView:
         """Return the deck of the next round: the one in place, or the next to be put there."""
         states = (mc.READY, mc.IN_PLAY, mc.SHUFFLED) if self.shuffles_per_shoe else (mc.READY, mc.SHUFFLED)
         coming = [deck for deck in self.state.decks.values() if deck.state in states]
-        coming.sort(key=lambda deck: (not self.is_in_place(deck), deck.name == self.state.last_deck))
+        coming.sort(
+            key=lambda deck: (
+                not self.is_in_place(deck),
+                not self.is_between_machines(deck),
+                deck.name == self.state.last_deck,
+            )
+        )
         return coming[0] if coming else None
 
     def is_playable(self, deck: Deck) -> bool:
@@ -189,6 +196,11 @@ class TableView:
     def is_inside_shuffler(self, deck: Deck) -> bool:
         """Return whether a deck is in the shuffler or behind its gate."""
         return self.shuffler is not None and deck.place.removesuffix(GATE) == self.shuffler
+
+    def is_between_machines(self, deck: Deck) -> bool:
+        """Return whether the shuffler is inserting a deck into the shoe, and the shoe has not confirmed it."""
+        shoe = self.slot_of("shoe")
+        return shoe is not None and self.state.slots[shoe].deck == deck.name and deck.place != shoe
 
     def change_hours(self, deck: Deck) -> int:
         """Return the change interval (h) of a deck; the shortest one if it was ever dealt by hand (X10)."""

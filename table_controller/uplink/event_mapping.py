@@ -5,6 +5,7 @@ Steps come from the running table or from the journal; both are mapped here, so 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, assert_never
 
 import msgspec
@@ -20,6 +21,8 @@ from table_controller.table import state_machines as mc
 from table_controller.uplink import event_types as it
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from table_controller.journal.chain import Record
     from table_controller.table.decisions import Decision, DenialReason
     from table_controller.table.events import Event
@@ -86,11 +89,29 @@ def map_step(event: Event, decisions: list[Decision], round_: int) -> MappedEven
     elif isinstance(event, ev.CommandEnded) and event.outcome in ("failed", "unknown"):
         code = code_of(event.reason) if event.reason else ""
         items.append(it.CommandFailedItem(command=event.command, outcome=event.outcome, code=code))
+    people = [value for name in event.__struct_fields__ if isinstance(value := getattr(event, name), ev.Person)]
     for decision in decisions:
         round_ += decision == _ROUND_OPENED
-        items += _items(decision, round_)
+        items += (_without_credentials(item, people) for item in _items(decision, round_))
     who = getattr(event, "who", None)
     return MappedEvent(round_, type(event).__name__, who.role if isinstance(who, ev.Person) else "", tuple(items))
+
+
+def _without_credentials(item: it.AnyItem, people: Sequence[ev.Person]) -> it.AnyItem:
+    """Return an item whose sentence names the people of the event by their roles; the journal has their credentials."""
+    match item:
+        case it.FindingItem():
+            return msgspec.structs.replace(item, text=_roles_in(item.text, people))
+        case it.RefusedItem():
+            return msgspec.structs.replace(item, what=_roles_in(item.what, people))
+        case _:
+            return item
+
+
+def _roles_in(text: str, people: Sequence[ev.Person]) -> str:
+    for person in people:
+        text = re.sub(rf"(?<![\w.-]){re.escape(person.credential)}(?![\w-])", person.role, text)
+    return text
 
 
 def _items(decision: Decision, round_: int) -> tuple[it.AnyItem, ...]:  # noqa: PLR0912 - a short case each

@@ -50,7 +50,7 @@ def _model(mutant: DeviceMutant) -> str:
 
 GOOD: Final = [
     "shuffler", "shuffler-identifying", "shoe", "shoe-manual", "shaker", "rng", "button", "bet-sensor", "keypad",
-    "meter-sign", "shoe-identifying", "shoe-manual-identifying",
+    "meter-sign", "shoe-identifying", "shoe-manual-identifying", "shuffler-inserting",
 ]  # fmt: skip
 
 
@@ -62,7 +62,9 @@ async def test_a_good_machine_passes_everything(seed: int, model: str, line: str
     assert not run.ended_early
 
 
-@pytest.mark.parametrize("model", ["shuffler-batch", "shuffler-batch-identifying", "shuffler-continuous"])
+@pytest.mark.parametrize(
+    "model", ["shuffler-batch", "shuffler-batch-identifying", "shuffler-batch-inserting", "shuffler-continuous"]
+)
 async def test_a_good_machine_with_six_decks_passes_everything(seed: int, model: str) -> None:
     run = await examine(model, seed=seed)
     assert with_verdict(run.results, RequirementVerdict.PASS) == {line.id for line in run.results}, failures(run)
@@ -71,7 +73,8 @@ async def test_a_good_machine_with_six_decks_passes_everything(seed: int, model:
 @pytest.mark.parametrize(
     ("model", "asked", "not_asked"),
     [
-        ("shuffler", {"SH-11", "CM-08"}, {"SH-80", "SH-81", "SH-88"}),
+        ("shuffler", {"SH-11", "CM-08"}, {"SH-70", "SH-75", "SH-80", "SH-81", "SH-88"}),
+        ("shuffler-inserting", {"SH-11", "SH-70", "SH-75"}, {"SH-80", "SH-81"}),
         ("shuffler-batch-identifying", {"SH-11", "CM-08", "SH-80", "SH-81"}, {"SH-88"}),
         ("shuffler-continuous", {"SH-88", "CM-08", "CM-09", "PL-09", "PL-12"}, {"SH-11", "SH-80", "SH-81"}),
         ("shoe", {"SO-01", "SO-14"}, {"SO-60", "SO-70", "SO-75"}),

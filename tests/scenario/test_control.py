@@ -247,3 +247,17 @@ async def test_a_socket_that_cannot_be_created_is_a_clear_error(tmp_path: Path) 
     finally:
         await bench.box.stop()
         bench.close()
+
+
+async def test_a_client_whose_close_was_canceled_can_be_closed_again(tmp_path: Path) -> None:
+    async with served(tmp_path) as control:
+        for turns in range(1, 7):  # how far the first close gets
+            client = await BoxClient.connect(control.path)
+            closing = asyncio.create_task(client.close())
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            closing.cancel()
+            await asyncio.wait({closing})
+            await client.close()
+            with pytest.raises(NoBox):
+                await client.request("status")

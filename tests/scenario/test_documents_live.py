@@ -6,6 +6,9 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
+from simulators.casino import power
 from simulators.casino.dealer import DEALER, FLOOR
 from simulators.casino.panel import PINS, people_file
 from simulators.casino.table import MAKER, CasinoTable
@@ -20,7 +23,7 @@ from table_controller.panel.panel import Panel
 from table_controller.table import events as ev
 from tests.scenario.test_panel import staged
 from tests.support.box.asgi import AsgiBrowser
-from tests.support.box.documents import export_of, html_words
+from tests.support.box.documents import export_of, html_words, pdf_words
 from tests.support.box.panel_threads import check_inline, run_inline
 
 if TYPE_CHECKING:
@@ -46,10 +49,10 @@ async def table_of(rounds: int, seed: int = 3, wins: float = 1.0, **options: Any
 
 
 @asynccontextmanager
-async def panel_of(house: CasinoTable, folder: Path) -> AsyncIterator[Any]:
+async def panel_of(house: CasinoTable, folder: Path, **options: Any) -> AsyncIterator[Any]:
     """A panel of the table; yields what signs a person on."""
     check = check_inline(PinChecker(people_file(folder), clock=asyncio.get_running_loop().time))
-    panel = Panel(house.box, check, name="table 7", in_thread=run_inline)
+    panel = Panel(house.box, check, name="table 7", in_thread=run_inline, **options)
 
     async def person(id_: str) -> AsgiBrowser:
         browser = AsgiBrowser(app_of(panel))
@@ -85,6 +88,25 @@ async def test_each_document_is_for_its_roles_only(tmp_path: Path) -> None:
         assert "Hand-pay slip: Slip " in listed
         assert "Deck-check receipt: Shuffler 1, deck red" in listed
         assert "Hand-pay" not in (await people["tech-1"].get("/documents")).body.decode()
+
+
+async def test_every_document_of_a_development_table_shows_that_nobody_approved_what_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(power, "SIMULATED_SITE", replace(power.SIMULATED_SITE, development=True))
+    async with table_of(2) as house, panel_of(house, tmp_path, unverified=True) as person:
+        floor = await person("floor-1")
+        await house.until_quiescent()
+        assert b">UNVERIFIED</div>" in (await floor.get("/documents")).body
+        export = export_of(house, tmp_path / "export")
+        for kind in ("hand-pay", "deck-receipt", "deck-check", "dice", "hits"):
+            page = await floor.get(f"/document/{kind}")
+            assert b">UNVERIFIED</div>" in page.body, kind
+            assert "UNVERIFIED:" in html_words(page.body.decode())
+            pdf = await floor.get(f"/document/{kind}?format=pdf")
+            assert "UNVERIFIED:" in pdf_words(pdf.body, tmp_path)
+            assert main(["document", kind, "--data", str(export)]) == OK
+            assert "UNVERIFIED: " in capsys.readouterr().out
 
 
 async def test_the_page_at_the_panel_equals_the_file_from_an_export(

@@ -10,7 +10,7 @@ import pytest
 from devices.bet_sensor import messages as bet_sensor
 from firmware_bridge.errors import DiskFailed, DiskFull, DiskReadOnly
 from simulators.casino.dealer import DEALER
-from simulators.casino.disk import DiskWriter
+from simulators.casino.disk_writer import DiskWriter
 from simulators.casino.table import CasinoTable
 from table_controller.journal import records as rec
 from table_controller.journal.chain import Record

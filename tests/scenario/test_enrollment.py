@@ -20,6 +20,7 @@ from table_controller.journal import records as rec
 from table_controller.maintenance import enrollment as module
 from table_controller.maintenance import key_files
 from table_controller.table import events as ev
+from table_controller.table import state_machines as mc
 from tests.support.box.boxes import BoxTestBench, DirectClient
 from tests.support.box.configs import write_saigon_config
 
@@ -112,6 +113,34 @@ async def test_an_enrollment_is_finished_although_its_client_disconnects(tmp_pat
     finally:
         await box.stop()
         old.board.power_off()
+        bench.close()
+
+
+async def test_an_enrollment_during_which_a_round_begins_is_refused_before_it_is_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = BoxTestBench(tmp_path)
+    box = await bench.start()
+    save_key(tmp_path / "new.key", another_shoe(bench).key)
+    before = load_key(tmp_path / "shoe.1.key")
+    real = key_files.write_draft
+
+    def slowly(path: Path, key: Any) -> None:
+        real(path, key)  # a round begins while the disk writes
+        box.running_controller().table.state.round.state = mc.BETTING
+
+    try:
+        talk = await DirectClient(box).sign_on("T1", "F1")
+        monkeypatch.setattr(key_files, "write_draft", slowly)
+        about = {"slot": "shoe.1", "file": str(tmp_path / "new.key"), "by": "T1", "second": "F1"}
+        assert (await talk.ask("enroll", **about)).startswith("PB-813 enroll shoe.1: ")
+        submitted = [rec.decode_step(record.body).event for record in bench.records() if record.kind == rec.STEP]
+        assert not [event for event in submitted if isinstance(event, ev.DeviceEnrolled)]
+        assert load_key(tmp_path / "shoe.1.key") == before
+        assert not key_files._drafted(tmp_path / "shoe.1.key").exists(), "no draft is left"
+        box.running_controller().table.state.round.state = mc.IDLE
+    finally:
+        await box.stop()
         bench.close()
 
 

@@ -7,17 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from firmware_bridge.errors import UsageError
 from simulators.casino.fault_schedule import draw_schedule
 from simulators.casino.soak import run_table
 from simulators.casino.table import CasinoTable
-from simulators.casino.table_layout import (
-    IDENTIFYING,
-    MANUAL_IDENTIFYING,
-    identifying_shoe,
-    slots_of_models,
-    table_slots,
-)
+from simulators.casino.table_layout import fit_models, identifying_shoe, slots_of_models
 from table_controller.rulebook import GAMES
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
@@ -29,6 +22,8 @@ if TYPE_CHECKING:
 
 SHOE: Final = "shoe.1"
 WILD: Final = "dj_wild"
+IDENTIFYING: Final = "shoe-identifying"
+MANUAL_IDENTIFYING: Final = "shoe-manual-identifying"
 MANUAL: Final[dict[str, Any]] = {"choices": {"dealing": "manual_shoe"}, "models": {SHOE: MANUAL_IDENTIFYING}}
 AUTOMATED: Final[dict[str, Any]] = {"models": {SHOE: IDENTIFYING}}
 
@@ -250,7 +245,6 @@ def test_an_identifying_shoe_is_the_model_that_fits_the_game() -> None:
         "asia_poker": IDENTIFYING, "saigon_5_card": IDENTIFYING, "dj_wild": IDENTIFYING, "face_up_pai_gow": IDENTIFYING,
         "over_under": MANUAL_IDENTIFYING,
     }  # fmt: skip
-    assert table_slots("over_under", more=["shoe-identifying", "button"])[SHOE] == MANUAL_IDENTIFYING
-    assert slots_of_models(["rng"]) == {"rng.1": "rng"}
-    with pytest.raises(UsageError, match="there is no model 'shoe-x'"):
-        table_slots("dj_wild", more=["shoe-x"])
+    for game in GAMES:  # what --with makes of the one name
+        assert fit_models(game, slots_of_models([IDENTIFYING, "rng"])) == {**identifying_shoe(game), "rng.1": "rng"}
+    assert fit_models("over_under", {"rng.1": "rng"}) == {"rng.1": "rng"}

@@ -354,6 +354,10 @@ async def test_another_sites_page_reads_no_metrics_through_a_browser_on_the_box(
         assert (await AsgiBrowser(stage.app).get("/metrics")).status == 200
         assert (await AsgiBrowser(stage.app, host="rebound.example").get("/metrics")).status == 403
         assert (await AsgiBrowser(stage.app, place="::ffff:127.0.0.1").get("/metrics")).status == 200
+    (tmp_path / "beyond").mkdir()
+    async with staged(tmp_path / "beyond", secure=True, local=False) as stage:  # it listens on other addresses, too
+        assert (await AsgiBrowser(stage.app, host="127.0.0.1:8080").get("/metrics")).status == 200
+        assert (await AsgiBrowser(stage.app, host="rebound.example:8080").get("/metrics")).status == 401
 
 
 async def test_a_refusal_of_the_core_is_shown_with_every_reason(tmp_path: Path) -> None:

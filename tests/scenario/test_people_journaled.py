@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from firmware_bridge.errors import ChangeNotAuthorized
+from firmware_bridge.errors import ChangeNotAuthorized, JournalDamaged
 from firmware_bridge.keys import load_key, new_key, save_key
 from simulators.casino.table_layout import BENCH_PEOPLE, BENCH_PIN, table_slots, table_toml, write_bench_people
 from table_controller.access import people_file
@@ -225,6 +225,29 @@ async def test_wrong_pins_are_one_note_at_once_and_then_one_a_minute(tmp_path: P
 
 def _note(record: Any) -> rec.Note | None:
     return rec.decode_note(record.body) if record.kind == rec.NOTE else None
+
+
+@pytest.mark.parametrize("locked", ["at its start", "later"])
+async def test_wrong_pins_at_a_locked_box_are_counted_by_the_next_start_that_has_a_journal(
+    tmp_path: Path, locked: str
+) -> None:
+    bench = BoxTestBench(tmp_path)
+    bench.journal_error = JournalDamaged("record 7 does not fit the one before") if locked == "at its start" else None
+    box = await bench.start()
+    if locked == "later":
+        box.running_controller().journal_failed(OSError(28, "No space left on device"))
+    for credential, pin in (("F1", "000000"), (PIN, "000000"), ("F1", "000001")):
+        await _tried(box, credential, pin)
+        await asyncio.sleep(0.0 if credential == "F1" else 5.0)
+    await box.stop()
+    assert bench.notes("wrong_pins") == []
+    bench.journal_error = None
+    box = await bench.start()
+    (note,) = bench.notes("wrong_pins")
+    assert note.text == "3 wrong PINs (2 for F1, 1 for unknown ids), from user 1000 while the box was locked"
+    assert PIN not in (tmp_path / "people.json").read_text("utf-8")
+    await box.stop()
+    bench.close()
 
 
 async def test_counted_wrong_pins_are_journaled_when_the_box_stops(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from firmware_bridge.errors import PitboxError
-from simulators.casino.disk import DiskWriter, PowerCut
+from simulators.casino.disk import PowerCut
+from simulators.casino.disk_writer import DiskWriter
 from simulators.world.table import TRAY
 from table_controller.diagnosis import fault_report_store as files
 from table_controller.table import events as ev

@@ -32,7 +32,7 @@ def _same_challenges(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def arrange(machine: SimulatedShoe | SimulatedManualShoe, order: int) -> list[int]:
     """Put the deck in one of many orders; return its faces."""
-    world, entry = machine.world, machine._entry
+    world, entry = machine.world, machine.entry
     cards = world.at(entry)
     Random(order).shuffle(cards)
     for card in cards:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -16,6 +17,7 @@ from firmware_bridge.errors import (
     CommandIdReused,
     CommandRefused,
     LinkError,
+    NotCapable,
     NotSent,
     OutcomeUnknown,
     PortFailed,
@@ -24,7 +26,13 @@ from firmware_bridge.errors import (
 from firmware_bridge.link import REPLY_RTOS
 from firmware_bridge.rtt_estimator import MAX_RTO_S
 from tests.support.machines.bench import ShufflerTestBench, over_the_ladder, shuffler_bench
-from tests.support.machines.card_checks import ask_until_answered, behind_gate, check_reported_cards, run_command
+from tests.support.machines.card_checks import (
+    ask_until_answered,
+    behind_gate,
+    check_reported_cards,
+    run_command,
+    until_moving,
+)
 from tests.support.machines.command_watch import CommandWatch
 
 if TYPE_CHECKING:
@@ -45,6 +53,7 @@ QUESTIONS: Final = {
 ACTUATIONS: Final = {
     "shuffle": "StartCycle",
     "eject": "Eject",
+    "insert": "Insert",
     "stop": "Stop",
     "self_test": "SelfTest",
     "set_mode": "SetMode",
@@ -57,6 +66,13 @@ ACTUATIONS: Final = {
 }
 # Commands of a machine without cycles only.
 CONTINUING: Final = ("take_in", "deliver", "count_all")
+
+
+def model(method: str) -> dict[str, Any]:
+    """Return the options of a model that has this method."""
+    return {"inserts": True} if method == "insert" else {"continuous": method in CONTINUING}
+
+
 NOT_ON_THE_WIRE: Final = {"link", "link_up", "link_down", "ready", "require_link", "ask", "actuate"}
 
 
@@ -99,7 +115,7 @@ async def test_a_question_without_a_reply_ends_in_time_and_the_next_is_answered(
 
 async def get_ready_for(b: ShufflerTestBench, method: str) -> asyncio.Task[Any] | None:
     """Bring the machine into a state for the actuation; return the cycle that runs meanwhile, if any."""
-    if method == "eject":
+    if method in ("eject", "insert"):
         await run_command(b, b.driver.shuffle)
     elif method == "clear_jam":
         b.inject("jam:segment=lift,card=9")
@@ -121,6 +137,7 @@ def times_done(b: ShufflerTestBench, method: str) -> list[int]:
     return {
         "shuffle": [behind_gate(b) / 53, len(b.events_of(m.Completed))],
         "eject": [world.count(mechanics.place("presented")) / 53],
+        "insert": [world.count(mechanics.shoe_chute.entry) / 53, len(b.events_of(m.Inserted))],
         "stop": [mechanics.currents() == [0, 0, 0, 0], len(b.events_of(m.Stopped))],
         "self_test": [len(b.events_of(m.SelfTested))],
         "jog": [len(b.events_of(m.Jogged))],
@@ -135,7 +152,7 @@ def times_done(b: ShufflerTestBench, method: str) -> list[int]:
 @over_the_ladder
 @pytest.mark.parametrize("method", [name for name in ACTUATIONS if name != "reset"])
 async def test_an_actuation_without_a_reply_is_asked_about_and_done_once(seed: int, rung: str, method: str) -> None:
-    async with shuffler_bench(seed, rung, continuous=method in CONTINUING) as b:
+    async with shuffler_bench(seed, rung, **model(method)) as b:
         meanwhile = await get_ready_for(b, method)
         watch = CommandWatch(b)
         b.inject(f"withhold:message={ACTUATIONS[method]}")
@@ -197,7 +214,7 @@ async def test_an_id_that_comes_back_with_another_message_is_refused_and_moves_n
 
 @pytest.mark.parametrize("method", [*QUESTIONS, *ACTUATIONS])
 async def test_without_a_link_every_method_raises_at_once_that_nothing_was_sent(seed: int, method: str) -> None:
-    async with shuffler_bench(seed, continuous=method in CONTINUING) as b:
+    async with shuffler_bench(seed, **model(method)) as b:
         watch = CommandWatch(b)
         b.inject("unplug:seconds=0")
         await b.until(lambda _: not b.view.connected)
@@ -211,9 +228,9 @@ async def test_without_a_link_every_method_raises_at_once_that_nothing_was_sent(
 
 
 @over_the_ladder
-@pytest.mark.parametrize("method", ["shuffle", "eject", "self_test", "clear_jam", *CONTINUING])
+@pytest.mark.parametrize("method", ["shuffle", "eject", "insert", "self_test", "clear_jam", *CONTINUING])
 async def test_a_stalled_machine_is_declared_lost_after_the_documented_time(seed: int, rung: str, method: str) -> None:
-    async with shuffler_bench(seed, rung, continuous=method in CONTINUING) as b:
+    async with shuffler_bench(seed, rung, **model(method)) as b:
         await get_ready_for(b, method)
         command = b.next_id()
         waiting = asyncio.ensure_future(call(b, method, command))
@@ -314,6 +331,12 @@ async def _chute_occupied(b: ShufflerTestBench) -> Callable[[int], Awaitable[Any
     return b.driver.count_all
 
 
+async def _shoe_occupied(b: ShufflerTestBench) -> Callable[[int], Awaitable[Any]]:
+    b.inject("block_chute:cards=3")
+    await run_command(b, b.driver.shuffle)
+    return b.driver.insert
+
+
 async def _not_counted(b: ShufflerTestBench) -> Callable[[int], Awaitable[Any]]:
     await run_command(b, b.driver.take_in)
     return lambda command: b.driver.deliver(command, 1)
@@ -349,6 +372,70 @@ async def test_a_refusal_names_its_reason_and_moves_nothing(seed: int, rung: str
         assert behind_gate(b) == before
         known = (await ask_until_answered(b, b.driver.report)).report.commands[-1]
         assert (known.outcome, known.reason) == (Outcome.REFUSED, reason)
+
+
+@over_the_ladder
+async def test_a_stack_is_not_pushed_onto_cards_in_the_shoe(seed: int, rung: str) -> None:
+    async with shuffler_bench(seed, rung, inserts=True) as b:
+        refused = await _shoe_occupied(b)
+        with pytest.raises(CommandRefused) as refusal:
+            await run_command(b, refused)
+        assert refusal.value.reason == m.Reason.CHUTE_OCCUPIED
+        assert behind_gate(b) == 50
+
+
+@over_the_ladder
+@pytest.mark.parametrize("end", ["chute_jam:cards=20", "stop", "power_cut:seconds=2"])
+async def test_a_push_that_ends_early_leaves_the_cards_unknown_until_people_cleared_them(
+    seed: int, rung: str, end: str
+) -> None:
+    async with shuffler_bench(seed, rung, inserts=True) as b:
+        await run_command(b, b.driver.shuffle)
+        if end.startswith("chute"):
+            b.inject(end)
+        pushing = asyncio.ensure_future(run_command(b, b.driver.insert))
+        await until_moving(b)
+        await asyncio.sleep(0.3)
+        if end == "stop":
+            with suppress(OutcomeUnknown):
+                await b.driver.stop(b.next_id())
+        elif end.startswith("power"):
+            b.inject(end)
+        with pytest.raises(CommandFailed):
+            await pushing
+        world, chute = b.machine.world, b.machine.mechanics.shoe_chute
+        assert world.count(chute.entry) + world.count(chute.place) == 53, "cards are on both sides of the chute"
+        assert 0 < world.count(chute.place) < 53
+        assert not b.events_of(m.Inserted)
+        status = await check_reported_cards(b)
+        assert status.behind_gate is None
+        await ask_until_answered(b, b.driver.report)
+        assert b.service.state == "faulted"
+        b.inject("clear_path")
+        await run_command(b, b.driver.clear_jam)
+        assert (await check_reported_cards(b)).behind_gate == 0
+
+
+async def test_while_a_stack_is_pushed_every_motion_is_refused(seed: int) -> None:
+    async with shuffler_bench(seed, inserts=True) as b:
+        await run_command(b, b.driver.shuffle)
+        pushing = b.driver.insert(b.next_id())
+        await until_moving(b)
+        assert (await b.driver.status()).state is m.State.INSERTING
+        for method in (b.driver.shuffle, b.driver.eject, b.driver.insert, b.driver.self_test, b.driver.clear_jam):
+            with pytest.raises(CommandRefused) as refusal:
+                await method(b.next_id())
+            assert refusal.value.reason == m.Reason.BUSY
+        assert (await pushing).outcome is Outcome.DONE
+        assert (b.view.state, b.view.behind_gate) == (m.State.IDLE, 0)
+
+
+async def test_a_shuffler_without_a_chute_is_not_ordered_to_insert(seed: int) -> None:
+    async with shuffler_bench(seed) as b:
+        watch = CommandWatch(b)
+        with pytest.raises(NotCapable):
+            await b.driver.insert(b.next_id())
+        assert watch.begun == []
 
 
 def test_every_reason_of_a_refusal_and_every_method_of_the_driver_is_tried_here() -> None:

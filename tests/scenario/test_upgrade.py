@@ -14,6 +14,7 @@ from table_controller.journal import records as rec
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import BetAccepted
+from tests.support.box.journals import decode_migration
 
 if TYPE_CHECKING:
     from table_controller.journal.chain import Record
@@ -41,7 +42,7 @@ async def test_new_software_goes_on_from_the_snapshot_with_meter_and_decks_and_r
         await house.power_up()
         since = house.disk.records[stopped:]
         assert [record.kind for record in since][:5] == ["start", "migration", "snapshot", "box", "step"]
-        reported = rec.decode_migration(since[1].body)
+        reported = decode_migration(since[1].body)
         assert (reported.name, reported.old["software"], reported.new["software"]) == ("same_state", old, "1" * 64)
         assert "software changed between rounds" in record_text.record_line(since[1])
         assert house.disk.snapshots[-1].seq == since[1].seq

@@ -101,11 +101,13 @@ def test_a_part_that_is_not_done_is_shown_even_if_tests_name_the_other_parts() -
     assert rulebook.enforcement("688a.2(d)") == "not yet"
 
 
-def test_what_decides_a_wager_binds_where_cards_are_known_and_how_hands_rank_is_computed_and_no_more() -> None:
-    """The table refuses a result that entered cards contradict; it cites what decides a wager, not how hands rank."""
+def test_what_decides_a_wager_and_how_its_hands_rank_binds_where_cards_are_known() -> None:
+    """The table refuses a result that entered cards contradict, and cites what decides it."""
     for clause in ("575.11(f)(1)", "680a.12(b)", "686a.8(b)", "687a.12(a)", "688a.12(b)"):
         assert rulebook.enforcement(clause) == "enforced in play", clause
     for clause in ("575.6(b)", "680a.6(a)", "686a.6(e)", "687a.6(b)", "687a.12(b)", "688a.6(b)"):
+        assert rulebook.enforcement(clause) == "enforced in play", clause
+    for clause in ("686a.2(b)(4)", "687a.11(f)", "688a.2(b)(8)", "688a.12(d)/4"):
         assert rulebook.enforcement(clause) == "computed on request", clause
 
 
@@ -151,6 +153,29 @@ def test_a_table_that_is_stopped_by_a_clause_enforces_it(seen: clause_evidence.C
     assert seen.shows("575.13(m)") != clause_evidence.REFUSED
     floor.step(ev.ShoeFault("shoe.1", 1))
     assert seen.shows("575.13(m)") == clause_evidence.REFUSED
+
+
+def test_a_result_that_known_cards_decide_is_enforcement_and_one_that_the_dealer_states_is_none(
+    seen: clause_evidence.ClauseEvidence,
+) -> None:
+    for entered, shows in ((False, clause_evidence.DRIVEN), (True, clause_evidence.SETTLED)):
+        floor = IdealTable("dj_wild").start("blue", "red")
+        floor.seats = (3,)
+        floor.play_to(mc.SETTLING)
+        if entered:
+            floor.step(ev.HandEntered(0, "Ks Qh 8d 6c 3h", DEALER))
+            floor.step(ev.HandEntered(3, "9s 9h 9d 7s 4s", DEALER))
+        floor.step(ev.SeatsSettled(DEALER, wins=(3,)))
+        assert seen.shows("687a.11(e)(1)") == shows
+        assert seen.shows("687a.11(e)") != clause_evidence.SETTLED
+
+
+def test_a_sentence_cites_each_clause_of_its_list_and_no_part_of_one() -> None:
+    sentence = "seat 3 has no Bonus Wager (680a.7(d)(2), 680a.1:Bonus Wager)"
+    assert clause_evidence.cites(sentence, "680a.7(d)(2)")
+    assert clause_evidence.cites(sentence, "680a.1:Bonus Wager")
+    assert not clause_evidence.cites(sentence, "680a.7(d)")
+    assert not clause_evidence.cites(sentence, "680a.7")
 
 
 def test_what_the_core_does_without_a_citation_is_driven(seen: clause_evidence.ClauseEvidence) -> None:

@@ -7,8 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from devices.shuffler import messages as sf
+from devices.shuffler.state import ShufflerView
 from table_controller.diagnosis import fault_report as d
 from table_controller.diagnosis.causes import diagnose
+from table_controller.diagnosis.evidence import account_of, halt_of
 from table_controller.diagnosis.findings import CardRange, CauseKind
 from table_controller.diagnosis.measurements import pulses
 from tests.support.box.fault_reports import STUCK, currents, edges, levels, shuffler_report, times
@@ -247,3 +250,20 @@ def test_the_cause_of_a_dark_idle_path_is_derived_from_how_dark_it_is() -> None:
     assert not diagnose(_dark(lift=300, exit=300)).staff, "no card makes two sensors half dark"
     piles = diagnose(_dark(intake=100, gate=100))
     assert piles.causes[0].why is CauseKind.INTERRUPTED, "a pile is no part of the path"
+
+
+def test_a_stack_that_sticks_in_the_chute_is_between_the_machines_and_no_count_claims_it() -> None:
+    stuck = sf.Fault(7, sf.Reason.CHUTE_JAMMED, sf.Segment.DROP, 0, 0, 0)
+    halt = halt_of("shuffler", stuck)
+    assert halt is not None
+    assert halt.what == "chute_jam"
+    ready = ShufflerView(connected=True, state=sf.State.READY, inside=0, behind_gate=53)
+    for event in (stuck, sf.Stopped(7, 0, 0, sf.Reason.STOPPED)):
+        account = account_of(ready, event, None, 53)
+        assert (account.inside, account.out) == (None, None), "cards may be on both sides of the chute"
+    report = msgspec.structs.replace(shuffler_report("chute_jam", "drop", leg=1, entered=0), account=account)
+    diagnosis = diagnose(report)
+    assert diagnosis.where.at_rest == "the chute into the shoe"
+    assert diagnosis.cards.inside == CardRange(0, 53)
+    assert diagnosis.causes[0].why is CauseKind.STUCK_CARD
+    assert diagnosis.staff, "table staff may take the cards out"

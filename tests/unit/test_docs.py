@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from table_controller.journal import migrations
 from tools import ROOT
 from tools.docs import generate
 
@@ -103,3 +104,18 @@ def test_every_test_that_a_document_names_exists() -> None:
     for file, test in sorted(named):
         texts = [path.read_text("utf-8") for path in (ROOT / "tests").rglob(file)]
         assert any(f"def {test}(" in text for text in texts), f"no {file} has {test}"
+
+
+def test_the_page_of_recovery_names_every_migration() -> None:
+    page = (ROOT / "docs" / "recovery.md").read_text("utf-8")
+    table = page.partition("| changed | migration | requires |")[2].partition("\n\n")[0]
+    named = re.findall(r"^\| [^|]+ \| `([^`]+)` \|", table, re.MULTILINE)
+    assert sorted(named) == sorted(each.name for each in migrations.MIGRATIONS)
+
+
+def test_the_page_of_the_design_has_a_line_for_every_package() -> None:
+    page = (ROOT / "docs" / "design.md").read_text("utf-8")
+    rows = " ".join(re.findall(r"^\| (`[^|]+) \|", page, re.MULTILINE))
+    packages = [path.parent.name for path in sorted((ROOT / "table_controller").glob("*/__init__.py"))]
+    assert packages
+    assert [name for name in packages if f"{name}/`" not in rows] == []

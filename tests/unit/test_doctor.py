@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import socket
 import threading
 from contextlib import contextmanager
@@ -14,20 +13,16 @@ import msgspec
 import pytest
 
 from firmware_bridge.keys import ApprovedFirmware
-from table_controller.access import people_file
 from table_controller.cli import main
 from table_controller.cli.commands.doctor import wear_lines
 from table_controller.config import load_config
-from table_controller.controller.clock import KernelClock
 from table_controller.diagnosis.drift import Wear, Window
-from table_controller.journal.copy import Copy, begin_copy
-from table_controller.maintenance.doctor import computer, machines, notices, ports, usb_ports
+from table_controller.maintenance.doctor import machines, notices, ports, usb_ports
 from table_controller.maintenance.doctor.check_result import FAIL, OK, WARN, CheckResult, exit_code
 from table_controller.maintenance.doctor.machines import BoxProbe, SlotProbe
 from table_controller.maintenance.wear import WEAR_FOLDER, WearStore
 from table_controller.picture.types import LinkPicture
 from tests.support.box.configs import write_saigon_config
-from tests.support.box.journals import entries, open_journal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -243,97 +238,7 @@ def test_a_few_frames_do_not_rate_a_line(config: TableConfig) -> None:
     assert line.state == OK
 
 
-# --- the computer -----------------------------------------------------------------------------------------------------
-
-
-def test_the_clock_is_synchronized_set_once_unsynchronized_or_never_set() -> None:
-    now = 1_931_544_000.0
-    assert (
-        computer.judge_clock(
-            KernelClock(is_synchronized=True, max_error_us=900), was_synchronized=False, now_s=now
-        ).state
-        == OK
-    )
-    assert (
-        computer.judge_clock(KernelClock(is_synchronized=False, max_error_us=0), was_synchronized=True, now_s=now).state
-        == OK
-    )
-    unkept = computer.judge_clock(None, was_synchronized=False, now_s=now)
-    assert (unkept.state, "chrony" in unkept.do) == (WARN, True)
-    assert (
-        computer.judge_clock(
-            KernelClock(is_synchronized=True, max_error_us=9), was_synchronized=True, now_s=1_000.0
-        ).state
-        == FAIL
-    )
-    assert computer.check_clock().what == "clock"
-
-
-class _Disk:
-    """The result of statvfs."""
-
-    def __init__(self, megabytes: int, flag: int = 0) -> None:
-        self.f_bavail, self.f_frsize, self.f_flag = megabytes, 1 << 20, flag
-
-
-def test_disk_room_write_protection_and_ballast(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert computer.check_disk(tmp_path / "no")[0].state == FAIL
-    for disk, state in ((_Disk(5_000), OK), (_Disk(100), WARN), (_Disk(10), FAIL), (_Disk(5_000, os.ST_RDONLY), FAIL)):
-        monkeypatch.setattr(os, "statvfs", lambda _, disk=disk: disk)
-        assert computer.check_disk(tmp_path)[0].state == state
-    monkeypatch.setattr(os, "statvfs", lambda _: _Disk(5_000))
-    (tmp_path / "journal").mkdir()
-    assert computer.check_disk(tmp_path, 1 << 20)[-1].state == FAIL
-    (tmp_path / "journal" / "ballast").touch()
-    assert computer.check_disk(tmp_path, 1 << 20)[-1].state == OK
-
-
-def test_journal_whole_quick_damaged_and_none(tmp_path: Path) -> None:
-    folder = tmp_path / "j"
-    assert computer.check_journal(folder).state == WARN
-    store = open_journal(folder)
-    store.append(entries(store, 40))
-    store.close()
-    assert computer.check_journal(folder).state == computer.check_journal(folder, whole=True).state == OK
-    path = next(folder.glob("journal-*.db"))
-    body = path.read_bytes()
-    path.write_bytes(body.replace(bytes([7]) * 20, bytes([8]) * 20))
-    damaged = computer.check_journal(folder)
-    assert damaged.state == FAIL
-    assert "second copy" in damaged.do
-
-
-def test_the_second_copy_is_missing_behind_or_there(tmp_path: Path) -> None:
-    source, folder = tmp_path / "j", tmp_path / "copy"
-    store = open_journal(source)
-    store.append(entries(store, 5))
-    assert computer.check_second_copy(source, None).state == WARN
-    assert computer.check_second_copy(source, folder).state == FAIL
-    folder.mkdir()
-    begin_copy(folder)
-    copy = Copy(source, folder)
-    copy.ship()
-    copy.close()
-    assert computer.check_second_copy(source, folder).state == OK
-    store.append(entries(store, 600))
-    store.close()
-    behind = computer.check_second_copy(source, folder)
-    assert behind.state == WARN
-    assert re.match(r"60\d records behind", behind.text)
-
-
-def test_people_of_every_role_are_needed(tmp_path: Path) -> None:
-    path = tmp_path / "people.json"
-    assert computer.check_people(path).state == FAIL
-    cheap = people_file.Cost(n=2, r=1, p=1)
-    for number, role in enumerate(("dealer", "floorperson")):
-        people_file.add_credential(path, f"p{number}", role, "271828", cost=cheap)
-    assert computer.check_people(path).state == WARN
-    assert "technician" in computer.check_people(path).text
-    people_file.add_credential(path, "p9", "technician", "271828", cost=cheap)
-    assert computer.check_people(path).state == OK
-    path.chmod(0o644)
-    assert computer.check_people(path).state == FAIL
+# --- wear -------------------------------------------------------------------------------------------------------------
 
 
 def test_wear_that_is_about_to_end_is_a_warning_with_what_to_do(config: TableConfig) -> None:

@@ -26,6 +26,7 @@ from tests.support.box import first_edition as first
 from tests.support.box.boxes import BoxTestBench
 from tests.support.box.configs import write_config
 from tests.support.box.journal_prefixes import restart, resume_play
+from tests.support.box.journals import decode_migration
 from tests.support.core.ideal_table import DEALER, IdealTable
 from tools import verify_export
 
@@ -196,7 +197,7 @@ async def test_the_box_of_this_version_starts_on_its_journal_and_fault_reports(t
     try:
         assert box.cause is None, box.cause
         (migration,) = [record for record in bench.records() if record.kind == rec.MIGRATION]
-        assert rec.decode_migration(migration.body).name == "second_edition"
+        assert decode_migration(migration.body).name == "second_edition"
         box.fault_reports = FaultReports(box, fault_reports, threads=False)
         assert box.running_controller().table.state.money.book.meters.current == 10_000_000_000
     finally:

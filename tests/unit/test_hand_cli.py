@@ -132,7 +132,7 @@ def test_one_hand_a_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     code, (bonus, wild) = streamed(capsys, monkeypatch, lines)
     assert code == 0
     assert bonus["results"][0]["paid_cents"] == 25_000
-    assert bonus["results"][0]["clauses"] == ["686a.7(k)", "686a.8(b)"]
+    assert bonus["results"][0]["clauses"] == ["686a.7(k)", "686a.8(b)", "686a.3(d)"]
     assert wild["hand"] == "five wilds, with wild"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
+import threading
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -160,6 +161,41 @@ def test_an_unreachable_copy_gives_no_verdict_on_its_records(tmp_path: Path) -> 
         check.step()
     assert check.position.damage is None
     assert check.is_due, "it is tried again"
+    table.store.close()
+
+
+class _FailingCheck(CopyCheck):
+    """A check that is due and cannot be done; `begun` is set when it was tried."""
+
+    def __init__(self, table: Nights) -> None:
+        super().__init__(table.source, table.copy, table.data, lambda: table.now)
+        self.begun = threading.Event()
+
+    @property
+    def is_due(self) -> bool:
+        return True
+
+    def step(self) -> None:
+        self.begun.set()
+        raise OSError(5, "Input/output error")
+
+
+@pytest.mark.realtime
+async def test_a_record_that_comes_while_the_check_waits_is_copied_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copier_module, "CHECK_PAUSE_S", 0.001)
+    monkeypatch.setattr(copier_module, "RETRY_S", 3_600.0)
+    table = Nights(tmp_path, 30)
+    check = _FailingCheck(table)
+    copier = Copier(table.store, Copy(table.source, table.copy), lambda _: None, check)
+    assert await asyncio.to_thread(check.begun.wait, 30)
+    table.store.append(entries(table.store, 1))
+    copier.on_durable(newest(table.store))
+    async with asyncio.timeout(30):
+        while copier.state.behind:  # noqa: ASYNC110 - the thread has no other way to be seen
+            await asyncio.sleep(0.01)
+    await copier.close()
     table.store.close()
 
 

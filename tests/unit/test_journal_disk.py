@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.errors import DiskFull, JournalNewer
-from simulators.casino.disk import Disk, DiskWriter, PowerCut
+from simulators.casino.disk import Disk, PowerCut
+from simulators.casino.disk_writer import DiskWriter
 from simulators.engine.virtual_time import run_virtual
 
 if TYPE_CHECKING:

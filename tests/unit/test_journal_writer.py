@@ -169,7 +169,8 @@ async def test_the_log_is_brought_into_the_database_between_commits(
 
 def test_real_and_simulated_journals_have_one_interface() -> None:
     """That their types agree is checked by mypy, in the two assignments."""
-    from simulators.casino.disk import DiskStore, DiskWriter
+    from simulators.casino.disk import DiskStore
+    from simulators.casino.disk_writer import DiskWriter
     from table_controller.journal import interfaces
     from table_controller.journal.store import Store
 

@@ -119,6 +119,23 @@ def test_who_may_change_what(file: Path) -> None:
     assert changes == [("pin_changed", "D1"), ("revoked", "F1"), ("revoked", "A1")]
 
 
+def test_no_pin_is_hashed_for_a_change_that_is_not_allowed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hashed: list[str] = []
+    real = people_file.pin_hash
+
+    def counting(pin: str, salt: bytes, cost: Cost) -> bytes:
+        hashed.append(pin)
+        return real(pin, salt, cost)
+
+    monkeypatch.setattr(people_file, "pin_hash", counting)
+    floor = Author(people_file.load_credentials(file)["f1"].holder, "tester")
+    with pytest.raises(ChangeNotAuthorized):
+        change_credential(file, "add", "D9", floor, role="dealer", pin=PIN)
+    with pytest.raises(ChangeNotAuthorized):
+        change_credential(file, "pin", "D1", floor, pin="481516")
+    assert hashed == [], "a slow hash for anybody who asks would be a way to keep the box busy"
+
+
 def test_wrong_pins_that_wait_for_a_journal_are_bounded(file: Path) -> None:
     for _ in range(people_file.MOST_REFUSED_KEPT + 50):
         people_file.record_refused_pin(file, "A1", "tester")

@@ -19,13 +19,13 @@ from tests.support.suite.clauses import clauses
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_MOVES: Final = "shuffle eject load dispense start_round give_stub arm_dice draw"
+_MOVES: Final = "shuffle eject insert load dispense start_round give_stub arm_dice draw"
 _OTHER_RELEASES: Final = "release-of-the-dealer release-of-three release-of-a-raise"
 # The acts that each reason blocks, by the table of `GRANTED` that shows it.
 BARS: Final = {
     "slot_not_in_service": f"{_MOVES} clear_out light release_cards",
     "device_busy": f"{_MOVES} clear_out return_to_service test release_cards",
-    "dead_device_unsigned": "open_bets load dispense start_round arm_dice draw method use",
+    "dead_device_unsigned": "open_bets insert load dispense start_round arm_dice draw method use",
     "device_not_signed": "method",
     "device_not_back": "use",
     "shuffler_missing": "open_bets",
@@ -42,25 +42,28 @@ BARS: Final = {
     "not_stacked": "shuffle",
     "deck_not_shuffled": "eject",
     "stored_deck": "eject",
-    "deck_not_ready": "load open_bets",
+    "deck_not_ready": "load insert open_bets",
     "deck_not_named": "clear_out",
     "deck_not_in_play": "dispense start_round give_stub",
-    "deck_unverified": "eject load dispense start_round open_bets",
-    "deck_expired": "load open_bets open-by-hand open-a-batch",
+    "deck_unverified": "eject insert load dispense start_round open_bets",
+    "deck_expired": "load insert open_bets open-by-hand open-a-batch",
     "faces_due": "shuffle-seen open-seen",
-    "deck_used_last": "load open_bets",
+    "deck_used_last": "load insert-stored open_bets",
     "other_deck_outside": "open-of-two",
     "two_decks_barred": "open_bets",
-    "second_batch_missing": "load-a-batch open-a-batch",
-    "look_due": "load open_bets",
-    "shoe_occupied": "load",
+    "second_batch_missing": "load-a-batch insert-a-batch open-a-batch",
+    "look_due": "load insert open_bets",
+    "shoe_occupied": "load insert insert-stored",
+    "insertion_barred": "insert insert-a-batch",
+    "no_shoe_to_fill": "insert insert-a-batch",
+    "shoe_busy": "insert",
     "not_in_place": "open_bets open-by-hand",
     "rack_taken": "open_bets collect",
     "shoe_over": "open-a-batch",
     "burn_due": "open-a-batch dispense-from-store start-a-batch",
     "dealer_burn_due": "open-a-batch dispense-from-store start-a-batch",
-    "count_due": "load-uncounted open-uncounted",
-    "round_open": "open_bets method use test",
+    "count_due": "load-uncounted insert-uncounted open-uncounted",
+    "round_open": "open_bets insert method use test",
     "prompt_open": "open_bets",
     "bets_not_verified": "dispense start_round arm_dice draw",
     "seats_not_entered": "dispense start_round arm_dice draw",
@@ -151,6 +154,9 @@ two_decks_barred | 688a.3(b) | floorperson | remove one deck, or use the shuffle
 second_batch_missing | 686a.3(b) | floorperson | open a second batch, or order shuffling by hand
 look_due | 688a.5(g) | dealer | let the first player see the deck
 shoe_occupied | 688a.10(a)(1) | dealer | empty the shoe
+insertion_barred | 688a.5(a)/2 | dealer | put the deck into the shoe
+no_shoe_to_fill | 688a.5(a)/2 | floorperson | return the shoe to service
+shoe_busy | 688a.5(a)/2 | floorperson | wait for the shoe, or clear its irregularity
 not_in_place | 688a.10(a)(1) | dealer | put the deck into the shoe, or take it in hand
 rack_taken | 688a.3(b)(4) | dealer | clear the rack
 shoe_over | 686a.7(d) | dealer | shuffle the batch
@@ -211,7 +217,8 @@ PROVES: Final = {
     "dead_device_unsigned": "688a.13(m)", "device_not_signed": "688a.13(m)", "hand_without_shuffler": "688a.9(a)(1)",
     "stored_deck": "688a.3(b)(2)", "deck_not_ready": "688a.10(a)(1)", "deck_expired": "688a.3(c)(2)",
     "deck_used_last": "688a.3(b)(3)", "two_decks_barred": "688a.3(b)", "second_batch_missing": "686a.3(b)",
-    "rack_taken": "688a.3(b)(4)", "shoe_over": "686a.7(d)", "burn_due": "686a.7(c)/1", "count_due": "680a.10(d)",
+    "rack_taken": "688a.3(b)(4)", "insertion_barred": "688a.5(a)/2", "no_shoe_to_fill": "688a.5(a)/2",
+    "shoe_over": "686a.7(d)", "burn_due": "686a.7(c)/1", "count_due": "680a.10(d)",
     "bets_not_verified": "688a.10(a)(2)(ii)/1", "dice_not_fresh": "688a.2(c)(1)(i)/2", "start_unknown": "688a.5(i)",
     "not_dealing": "688a.10(a)(2)", "sensor_missing": "688a.2(d)(1)", "other_deck_outside": "688a.3(b)(2)",
     "dealer_burn_due": "686a.7(c)/2", "shaker_unattended": "688a.2(c)(1)",

@@ -24,7 +24,8 @@ from table_controller.rulebook import (
     order_by_precedence,
     vocabulary,
 )
-from table_controller.rulebook.validation import all_facts, phases_of
+from table_controller.rulebook.validation import phases_of
+from tests.support.core.all_facts import all_facts
 
 # A report is only an irregularity when the number is wrong.
 RENAMED = {"shuffle_count_reported": "count_wrong"}

@@ -30,6 +30,7 @@ from tests.support import second_edition as second
 from tests.support.box.boxes import BoxTestBench
 from tests.support.box.configs import write_config
 from tests.support.box.journal_prefixes import restart, resume_play
+from tests.support.box.journals import decode_migration
 from tests.support.core.ideal_table import DEALER, IdealTable
 from tools import verify_export
 
@@ -225,7 +226,7 @@ async def test_the_box_of_this_version_starts_on_its_journal(tmp_path: Path) -> 
     try:
         assert box.cause is None, box.cause
         (migration,) = [record for record in bench.records() if record.kind == rec.MIGRATION]
-        assert rec.decode_migration(migration.body).name == MIGRATION
+        assert decode_migration(migration.body).name == MIGRATION
         state = box.running_controller().table.state
         assert state.money.book.meters.current == 10_000_000_000
         assert tuple(state.revoked) == revoked

@@ -210,6 +210,7 @@ CASES: Final[dict[str, Case]] = {
     "shuffler": Case(SAIGON, {"shuffler": "deck", "two_decks": False}, NO_MACHINES, round_of),
     "shuffler_counts": Case(SAIGON, _SHOE, {**_SHOE, "shuffler_counts": False}, counted_by_machine),
     "reshuffles": Case(UNDER, _BATCH, {**_BATCH, "reshuffles": True}, round_of),
+    "inserts_into_shoe": Case(SAIGON, {}, {"inserts_into_shoe": True}, round_of),
     "two_decks": Case(SAIGON, {"two_decks": True}, {"two_decks": False}, round_of),
     "seats": Case(SAIGON, {"seats": 6}, {"seats": 5}, _seats_answered(6)),
     "wagers": Case(PAI_GOW, _FORTUNE, {"wagers": [], "paytables": {}}, round_of),

@@ -47,16 +47,20 @@ def test_the_main_wager(at: SettlementTerms, cards: str, outcome: str) -> None:
 
 @clauses("575.11(f)(1)(iii)", "575.11(f)(1)(iv)", "575.11(f)(1)(v)")
 @pytest.mark.parametrize(
-    ("cards", "clause"),
+    ("cards", "clause", "violated"),
     [
-        ("As Tc 6d 3c | Ad Ac | Ts", "575.11(f)(1)(iii)"),
-        ("As Ah 6d 3c | Ts 9s | Ad", "575.11(f)(1)(iv)"),
-        ("As Ah Ad | 6d 3c | Ts 9s", "575.11(f)(1)(v)"),
+        ("As Tc 6d 3c | Ad Ac | Ts", "575.11(f)(1)(iii)", ("575.11(b)", "575.1:High hand", "575.1:Medium hand")),
+        ("As Ah 6d 3c | Ts 9s | Ad", "575.11(f)(1)(iv)", ("575.11(b)", "575.1:Medium hand", "575.1:Low hand")),
+        (
+            "As Ah Ad | 6d 3c | Ts 9s",
+            "575.11(f)(1)(v)",
+            ("575.1:Setting the hands", "575.1:High hand", "575.1:Low hand"),
+        ),
     ],
 )
-def test_a_foul_hand_loses(at: SettlementTerms, cards: str, clause: str) -> None:
+def test_a_foul_hand_loses(at: SettlementTerms, cards: str, clause: str, violated: tuple[str, ...]) -> None:
     results = only_result(settle_round(at, seat(1, cards, **{MAIN: 500}), dealer=DEALER), MAIN)
-    assert (results.outcome, results.clauses) == ("loses", (clause,))
+    assert (results.outcome, results.clauses) == ("loses", (clause, *violated))
 
 
 @clauses("575.6(b)(3)", "575.6(b)(6)")
@@ -114,12 +118,13 @@ def test_every_line_of_every_bonus_table(letter: str) -> None:
         assert line.pay is not None
         assert line.pay.odds is not None
         assert (results.line, results.paid_cents, results.back_cents) == (line.label, 200 * line.pay.odds[0], 200)
-        assert results.clauses == ("575.11(h)(2)", "575.12(b)")
+        assert results.clauses[:5] == ("575.11(h)(2)", "575.12(b)", "575.6(d)", "575.11(h)", "575.7(e)")
+        assert ("575.6(d)(7)" in results.clauses) == (line.hand == "nine_high")
     pair = "Ks Kh 9d 7c 4s 3d 2h"
     results = only_result(
         settle_round(at, seat(1, pair, **{MAIN: 500, "bonus": 200}), dealer=dealers_cards(pair)), "bonus"
     )
-    assert (results.outcome, results.clauses) == ("loses", ("575.11(h)(1)",))
+    assert (results.outcome, results.clauses) == ("loses", ("575.11(h)(1)", "575.6(d)", "575.11(h)", "575.7(e)"))
 
 
 @clauses("575.11(h)(1)")

@@ -63,7 +63,8 @@ def test_a_wager_that_is_not_offered() -> None:
     edition = rulebook.edition("face_up_pai_gow")
     plain = SettlementTerms(edition, rulebook.default_submission(edition))
     refusal = refused(plain, seat(1, HAND, **{MAIN: 500, "fortune": 500}), dealer=DEALER)
-    assert refusal == "seat 1: the Fortune Bonus Wager is not offered at this table (688a.7(e)(2))"
+    cited = "688a.7(e)(2), 688a.7(e), 688a.1:Fortune Bonus Wager"
+    assert refusal == f"seat 1: the Fortune Bonus Wager is not offered at this table ({cited})"
 
 
 @clauses("687a.7(d)(1)", "687a.1:Raise Wager", "687a.11(b)")
@@ -75,7 +76,10 @@ def test_raise_and_blind() -> None:
         return refused(at, seat(1, hand, **wagers), dealer=dealer)
 
     assert text(ante=500, blind=500) == "seat 1: a player who stays must place raise (687a.7(d)(1))"
-    assert text(ante=500, blind=500, **{"raise": 500}) == "seat 1: raise = 500 cents must be 1000 (687a.7(d)(1))"
+    assert (
+        text(ante=500, blind=500, **{"raise": 500})
+        == "seat 1: raise = 500 cents must be 1000 (687a.7(d)(1), 687a.1:Raise Wager)"
+    )
     assert text(ante=500, **{"raise": 1000}) == "seat 1: no Blind Wager (687a.7(d)(1))"
     equal = terms("dj_wild", settings={"blind_amount": "equal_to_ante"})
     assert "blind = 300 cents must be 500" in refused(
@@ -93,11 +97,11 @@ def test_exactly_one_decision_of_the_size_of_the_ante() -> None:
     assert refused(at, seat(1, "2s 3s 4s", ante=500, over_23=500, under_18=500)) == expected
     assert (
         refused(at, seat(1, "2s 3s 4s", ante=500, over_23=400))
-        == "seat 1: over_23 = 400 cents must be 500 (686a.7(g)(1))"
+        == "seat 1: over_23 = 400 cents must be 500 (686a.7(g)(1), 686a.1:Over 23 Wager)"
     )
     assert (
         refused(at, seat(1, "2s 3s 4s", ante=500, under_18=900))
-        == "seat 1: under_18 = 900 cents must be 500 (686a.7(g)(2))"
+        == "seat 1: under_18 = 900 cents must be 500 (686a.7(g)(2), 686a.1:Under 18 Wager)"
     )
     assert "Jk appears once, this game has none" in refused(at, seat(1, "2s 3s Jk", ante=500, over_23=500))
     assert "dealer: 5 cards; the hand has 0" in refused(

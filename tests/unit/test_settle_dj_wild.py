@@ -86,7 +86,7 @@ def test_every_line_of_the_blind(at: SettlementTerms) -> None:
 @clauses("687a.12(b)", "687a.11(e)(3)")
 def test_a_straight_that_loses_loses_its_blind(at: SettlementTerms) -> None:
     result = only_result(settle_round(at, raised(1, BLIND["Straight"]), dealer="Kh 9h 7h 5h 3h"), "blind")
-    assert (result.outcome, result.clauses) == ("loses", ("687a.11(e)(3)",))
+    assert (result.outcome, result.clauses) == ("loses", ("687a.11(e)(3)", "687a.6(c)"))
 
 
 TRIPS = {
@@ -115,7 +115,7 @@ def test_every_line_and_column_of_every_trips_table(number: str) -> None:
                 result = only_result(settle_round(at, raised(1, cards, trips=200), dealer=POOR), "trips")
                 assert (result.line, result.paid_cents, result.back_cents) == (line.label, 200 * pay.odds[0], 200)
     pair = only_result(settle_round(at, raised(1, "9s 9h Kd 7s 4s", trips=200), dealer=POOR), "trips")
-    assert (pair.outcome, pair.clauses) == ("loses", ("687a.11(f)(2)(i)",))
+    assert (pair.outcome, pair.clauses) == ("loses", ("687a.11(f)(2)(i)", "687a.6(e)", "687a.7(d)(3)"))
 
 
 @clauses("687a.12(d)")
@@ -186,7 +186,10 @@ def test_every_line_of_the_progressive(number: int, stake: str) -> None:
         assert result.paid_cents == (unit * line.pay.odds[0] if line.pay.odds else 0)
         assert result.back_cents == (unit if stake == "yes" else 0)
     wild = only_result(settle_round(at, raised(1, "9s 9h 2d 7s 4s", progressive=unit), dealer=POOR), "progressive")
-    assert (wild.outcome, wild.clauses) == ("loses", ("687a.11(f)(1)(i)",))  # three alike only with the 2 wild
+    assert (wild.outcome, wild.clauses) == (
+        "loses",
+        ("687a.11(f)(1)(i)", "687a.6(d)", "687a.7(d)(2)"),
+    )  # three alike only with the 2 wild
 
 
 @clauses("687a.11(f)(1)", "687a.6(d)")
@@ -248,7 +251,7 @@ def test_every_line_of_every_bad_beat_table(number: str) -> None:
             settle_round(at, raised(1, player, bad_beat=200), dealer=POOR),
             "bad_beat",
         )
-        assert (won.outcome, won.clauses) == ("loses", ("687a.11(f)(3)(i)",))
+        assert (won.outcome, won.clauses) == ("loses", ("687a.11(f)(3)(i)", "687a.6(f)", "687a.7(d)(4)"))
     pair = only_result(settle_round(at, raised(1, "9s 9h 8c 7s 4s", bad_beat=200), dealer="Ah Kh Qh Jh Th"), "bad_beat")
     assert pair.outcome == "loses"  # three of a kind or less means three of a kind (W16)
 

@@ -71,7 +71,11 @@ def test_an_ace_high_dealer_returns_every_main_wager_however_the_player_sets() -
     player = seat(1, "Kh Kd 8c 6c 3s Qs Jd", **{PAI_GOW: 500})
     for one in (player, msgspec.structs.replace(player, cards=())):
         verdict = verdicts("face_up_pai_gow", one, dealer="As Ks Qd Jc 9s 7d 5h")[PAI_GOW]
-        assert (verdict.outcome, verdict.back, verdict.clauses) == ("pushes", True, ("688a.11(f)(2)(iii)",))
+        assert (verdict.outcome, verdict.back, verdict.clauses) == (
+            "pushes",
+            True,
+            ("688a.11(f)(2)(iii)", "688a.1:Ace High Pai Gow"),
+        )
     assert not verdicts("face_up_pai_gow", player)
 
 

@@ -49,9 +49,13 @@ def test_the_main_wager(at: SettlementTerms, cards: str, outcome: str, clause: s
 @clauses("688a.11(f)(1)(iii)", "688a.11(f)(1)(iv)")
 def test_a_foul_hand_loses_though_it_would_win(at: SettlementTerms) -> None:
     under = only_result(settle_round(at, seat(1, "As Qc Td 6c 3s | Ad Ac", **{MAIN: 500}), dealer=DEALER), MAIN)
-    assert (under.outcome, under.clauses) == ("loses", ("688a.11(f)(1)(iii)",))
+    assert (under.outcome, under.clauses) == (
+        "loses", ("688a.11(f)(1)(iii)", "688a.11(b)", "688a.1:High hand", "688a.1:Low hand"),
+    )  # fmt: skip
     sizes = only_result(settle_round(at, seat(1, "As Ah Ad 6c | Qs 8d 3s", **{MAIN: 500}), dealer=DEALER), MAIN)
-    assert (sizes.outcome, sizes.clauses) == ("loses", ("688a.11(f)(1)(iv)",))
+    assert (sizes.outcome, sizes.clauses) == (
+        "loses", ("688a.11(f)(1)(iv)", "688a.1:Setting the hands", "688a.1:High hand", "688a.1:Low hand"),
+    )  # fmt: skip
 
 
 @clauses("688a.11(f)(2)(iii)", "688a.1:Ace High Pai Gow")
@@ -64,7 +68,7 @@ def test_a_dealers_ace_high_returns_every_main_wager_fouls_too(at: SettlementTer
         dealer="As Ks Qd Jc 9s 7d 5h",
     )
     assert [(each.seat, each.outcome, each.clauses) for each in results] == [
-        (number, "pushes", ("688a.11(f)(2)(iii)",)) for number in (6, 5, 4)
+        (number, "pushes", ("688a.11(f)(2)(iii)", "688a.1:Ace High Pai Gow")) for number in (6, 5, 4)
     ]
 
 
@@ -152,7 +156,7 @@ def test_every_line_of_every_fortune_table(number: int) -> None:
         ),
         "fortune",
     )
-    assert (pair.outcome, pair.clauses) == ("loses", ("688a.11(h)(2)(i)(A)",))
+    assert (pair.outcome, pair.clauses) == ("loses", ("688a.11(h)(2)(i)(A)", "688a.6(e)", "688a.7(e)(2)"))
 
 
 def _dealers_cards(cards: str) -> str:
@@ -207,7 +211,7 @@ def test_every_line_of_every_progressive_table(number: int) -> None:
     for label in {"Full House", "Flush", "Three of a Kind", "Straight"} - {line.label for line in table.lines}:
         cards = PROGRESSIVE[label]
         result = only_result(settle_round(at, seat(1, cards, **wagers), dealer=_dealers_cards(cards)), "progressive")
-        assert (result.outcome, result.clauses, result.back_cents) == ("loses", ("688a.11(h)(4)(i)(A)",), 0)
+        assert (result.outcome, result.clauses, result.back_cents) == ("loses", ("688a.11(h)(4)(i)(A)", "688a.6(f)"), 0)
 
 
 @clauses("688a.6(f)(6)", "688a.6(a)")

@@ -63,7 +63,10 @@ def test_half_a_wager_is_paid_exactly_or_not_taken(at: SettlementTerms) -> None:
 def test_a_player_who_could_qualify_but_set_otherwise_is_compared_as_set(at: SettlementTerms) -> None:
     set_wrong = "Ks Kh 4s | Kd 3s"
     result = only_result(settle_round(at, seat(1, set_wrong, ante=1000), dealer=ONE), "ante")
-    assert (result.outcome, result.clauses) == ("loses", ("680a.11(d)(2)(i)",))  # there is no foul, only no qualifying
+    assert (result.outcome, result.clauses) == (
+        "loses",
+        ("680a.11(d)(2)(i)", "680a.1:Qualify", "680a.6(a)"),
+    )  # there is no foul, only no qualifying
     right = only_result(settle_round(at, seat(1, "Ks Kh Kd | 4s 3s", ante=1000), dealer=ONE), "ante")
     assert right.outcome == "wins"
 
@@ -102,7 +105,9 @@ def test_every_line_of_the_bonus_table(at: SettlementTerms) -> None:
     pair = only_result(
         settle_round(at, seat(1, "9s 9h 7d 4c 2s", ante=500, bonus=300), dealer="Kh Kd Kc 8s 6h"), "bonus"
     )
-    assert (pair.outcome, pair.clauses) == ("loses", ("680a.11(e)(1)",))
+    assert (pair.outcome, pair.clauses) == (
+        "loses", ("680a.11(e)(1)", "680a.6(c)", "680a.6(c)(1)", "680a.11(e)", "680a.7(d)(2)"),
+    )  # fmt: skip
 
 
 @clauses("680a.12(c)")

@@ -38,7 +38,7 @@ def test_cards_revealed_before_the_raises_settle_progressive_and_trips_and_retur
     assert only_result(results, "progressive").paid_cents == 900
     assert only_result(results, "trips").paid_cents == 1200
     assert all(each.clauses[0] == "687a.13(d)" for each in results)
-    assert only_result(results, "trips").clauses[1:] == ("687a.11(f)(2)(ii)", "687a.12(d)")
+    assert only_result(results, "trips").clauses[1:] == ("687a.11(f)(2)(ii)", "687a.12(d)", "687a.6(e)", "687a.7(d)(3)")
 
 
 @clauses("687a.13(d)")

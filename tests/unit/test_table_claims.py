@@ -362,7 +362,7 @@ def test_a_deck_is_opened_by_two_persons_not_by_two_credentials() -> None:
         floor.step(ev.Answer(prompt.id, prompt.choices[0], DEALER))
     assert prompt.role == "floorperson"
     why = refusal_text(floor.step(ev.Answer(prompt.id, prompt.choices[0], TWO_BADGES)))
-    assert "D1 confirmed" in why
+    assert "the same person confirmed" in why
     assert "another person must confirm this" in why
 
 

@@ -17,6 +17,7 @@ from table_controller.table import events as ev
 from table_controller.table import return_progress as rp
 from table_controller.table.decisions import ReturnBegan
 from tests.support.box.boxes import BoxTestBench, DirectClient
+from tests.support.box.journals import decode_migration
 from tests.support.box.return_to_service import SLOT, complete_return
 from tools import verify_export
 
@@ -79,7 +80,7 @@ async def test_the_box_of_this_version_continues_with_all_steps_open_and_the_tes
     try:
         assert box.cause is None, box.cause
         (migration,) = [record for record in bench.records() if record.kind == rec.MIGRATION]
-        assert rec.decode_migration(migration.body).name == "typed_return_to_service"
+        assert decode_migration(migration.body).name == "typed_return_to_service"
         slots = box.running_controller().table.state.slots
         assert slots[SLOT].return_procedure == rp.FaultRecording("", 0, 1), "it is not lost"
         assert slots[SHOE].return_procedure == rp.TestMode("", "")

@@ -6,7 +6,7 @@ import pytest
 
 from firmware_bridge.errors import BadPort
 from firmware_bridge.transport.ports import is_path, open_port
-from firmware_bridge.transport.usb import UsbAddress, parse_server, parse_usb
+from firmware_bridge.transport.usb_address import UsbAddress, parse_server, parse_usb
 
 GOOD = {
     "usb:1209:0001:SN-00123": UsbAddress(0x1209, 1, "SN-00123"),

@@ -45,8 +45,9 @@ def test_an_amount_outside_the_limits_is_refused_with_the_clause(wager: str, cen
 
 def test_a_wager_that_is_not_offered_has_no_valid_amount() -> None:
     plain = check_submission(rulebook.edition("face_up_pai_gow"), {})
-    refused = "the Fortune Bonus Wager is not offered at this table (688a.7(e)(2))"
-    assert wager_objection(plain, "fortune", 500) == refused
+    refused = "the Fortune Bonus Wager is not offered at this table"
+    cited = "688a.7(e)(2), 688a.7(e), 688a.1:Fortune Bonus Wager"
+    assert wager_objection(plain, "fortune", 500) == f"{refused} ({cited})"
 
 
 def test_settlement_refuses_an_amount_above_the_maximum() -> None:

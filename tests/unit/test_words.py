@@ -130,3 +130,23 @@ def test_in_a_message_to_hold_is_what_a_hold_does(tmp_path: Path) -> None:
     root = project(tmp_path, {"devices/x.py": code, "tests/x.py": code})
     project(root, {"table_controller/catalogue.toml": '[PB-1]\nmeaning = "A file that must hold a key."\n'})
     assert list(words.texts(root)) == ["devices/x.py:2: holds no", "table_controller/catalogue.toml:2: hold a"]
+
+
+@pytest.mark.parametrize(
+    ("opening", "is_right"),
+    [
+        ("For engineers who change the box. After reading it you can.", True),
+        ("This guide is for developers.", True),
+        ("It explains\nthe journal for auditors.", True),
+        ("What the journal holds. For an auditor there is more below.", True),
+        ("The journal holds every record for years. Engineers read it.", False),
+        ("## A heading at once\n\nFor engineers.", True),
+        ("", False),
+    ],
+)
+def test_the_first_paragraph_of_a_page_names_its_readers(tmp_path: Path, opening: str, is_right: bool) -> None:
+    page = f"# A page\n\n{opening}\n\nFor everybody.\n" if opening else "# A page\n"
+    decision = {"docs/decisions/0001-a-choice.md": "# A choice\n\nDate: 2026-11-16. Status: accepted.\n"}
+    root = project(tmp_path, {"docs/page.md": page} | decision)
+    wrong = "docs/page.md: the first paragraph names no readers"
+    assert list(words.openings(root)) == ([] if is_right else [wrong])

@@ -104,6 +104,7 @@ REPLIES: Final[dict[str, type[Message]]] = {
     "GetFindings": m.NoFindings,
     "StartCycle": Accepted,
     "Eject": Settled,  # refused: nothing is behind the gate
+    "Insert": Settled,  # the same; of a machine with a chute into the shoe
     "Stop": Settled,
     "SelfTest": Accepted,
     "SetMode": Settled,
@@ -113,7 +114,7 @@ REPLIES: Final[dict[str, type[Message]]] = {
 }
 # Of a machine without cycles, which understands the last three instead of StartCycle and SetMode.
 REPLIES_WITHOUT_CYCLES: Final[dict[str, type[Message]]] = {
-    **{name: reply for name, reply in REPLIES.items() if name not in ("StartCycle", "SetMode")},
+    **{name: reply for name, reply in REPLIES.items() if name not in ("StartCycle", "SetMode", "Insert")},
     "GetStatus": m.Inventory,
     "TakeIn": Accepted,
     "Deliver": Settled,  # refused: the set was not counted
@@ -130,7 +131,7 @@ def test_every_request_has_an_expected_reply() -> None:
 
 @pytest.mark.parametrize(("name", "continuous"), _REQUESTS)
 async def test_a_golden_request_gets_a_reply_of_the_expected_type(name: str, continuous: bool) -> None:
-    device = GoldenMachine(continuous=continuous)
+    device = GoldenMachine(continuous=continuous, inserts=name == "Insert")
     await device.open_session()
     device.load()
     reply = await device.ask(FIRMWARE_DECODER.decode(payload(name)))
@@ -140,7 +141,15 @@ async def test_a_golden_request_gets_a_reply_of_the_expected_type(name: str, con
 
 @pytest.mark.parametrize(
     ("name", "continuous"),
-    [("TakeIn", False), ("Deliver", False), ("CountAll", False), ("StartCycle", True), ("SetMode", True)],
+    [
+        ("TakeIn", False),
+        ("Deliver", False),
+        ("CountAll", False),
+        ("StartCycle", True),
+        ("SetMode", True),
+        ("Insert", False),
+        ("Insert", True),
+    ],
 )
 async def test_a_request_that_is_not_for_the_model_ends_the_session_and_moves_nothing(
     name: str, continuous: bool

@@ -26,10 +26,14 @@ REPORTS = {
     "NumberDrawn": ("draw",),
     "DiceRead": ("arm_dice",),
     "DeckGivenOut": ("eject", "clear_out"),
+    "StackInserted": ("insert",),
     "HandReleased": ("release_cards",),
 }
 DEALS = ("dispense", "start_round")
-MOVES = ("shuffle", "eject", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw", "return_to_service")
+MOVES = (
+    "shuffle", "eject", "insert", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw",
+    "return_to_service",
+)  # fmt: skip
 OF_THE_ROUND = ("dispense", "start_round", "give_stub", "arm_dice", "draw")
 WHOLE_DECK = ("cards_together", "deck_counted", "count_deck")
 
@@ -184,7 +188,7 @@ class TableCheck:
             self.away += count
             if order is not None:
                 self._counted(count, order["number"], excused or self.state == "void")
-        elif kind in ("ShuffleEnded", "ShoeLoaded") and count is not None:
+        elif kind in ("ShuffleEnded", "StackInserted", "ShoeLoaded") and count is not None:
             self._counted(count, whole, excused)
             self.away = 0
         elif kind == "DiscardsTakenIn":

@@ -9,6 +9,8 @@ import os
 import tty
 from typing import TYPE_CHECKING, Any, Final
 
+from simulators.engine.ports.plugged import PluggedPort
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -105,20 +107,15 @@ class _PtyEnd:
             self._loop.remove_writer(self._fd)
 
 
-class PtyPort:
+class PtyPort(PluggedPort):
     """Keeps a pty for one machine behind a symbolic link that stays the same over unplug and replug."""
 
     def __init__(self, machine: SimulatedMachine, port: Path) -> None:
         self.port = port
-        self._machine = machine
-        self._loop = asyncio.get_running_loop()
-        self._replug: asyncio.TimerHandle | None = None
-        machine.on_unplug = self.unplug
-        self.plug()
+        super().__init__(machine)
 
-    def plug(self) -> None:
+    def _connect(self) -> None:
         """Make a new pty and point the stable name at it."""
-        self._replug = None
         master, slave = os.openpty()
         tty.setraw(slave)
         name = os.ttyname(slave)
@@ -130,17 +127,7 @@ class PtyPort:
         fresh.replace(self.port)
         self._machine.board.plug(_PtyEnd(master))
 
-    def unplug(self, seconds: float = 0.0) -> None:
-        """Pull the cable: remove the pty and its name."""
+    def _disconnect(self) -> None:
+        """Remove the name; the machine closes the pty."""
         with contextlib.suppress(FileNotFoundError):
             self.port.unlink()
-        self._machine.board.unplug()
-        if seconds:
-            self._replug = self._loop.call_later(seconds, self.plug)
-
-    def close(self) -> None:
-        """Remove the machine for good."""
-        if self._replug is not None:
-            self._replug.cancel()
-        self.unplug()
-        self._machine.board.power_off()

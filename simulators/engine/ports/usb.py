@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
+from simulators.engine.ports.plugged import PluggedPort
 from simulators.usbip.device import PRODUCT, VENDOR, UsbDevice
 from simulators.usbip.server import LOOPBACK
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from simulators.usbip.server import UsbIpServer
 
 
-class UsbPort:
+class UsbPort(PluggedPort):
     """Keeps one machine at its place on a server's bus over unplug and replug."""
 
     def __init__(self, machine: SimulatedMachine, server: UsbIpServer) -> None:
@@ -21,30 +21,15 @@ class UsbPort:
         self.port = f"usbip://{LOOPBACK}:{server.number}/{VENDOR:04x}:{PRODUCT:04x}:{identity.serial}"
         self.device: UsbDevice
         self._product = f"{identity.kind} {identity.model}"
-        self._machine = machine
         self._server = server
         self._place = server.place()
-        self._loop = asyncio.get_running_loop()
-        self._replug: asyncio.TimerHandle | None = None
-        machine.on_unplug = self.unplug
-        self.plug()
+        super().__init__(machine)
 
-    def plug(self) -> None:
+    def _connect(self) -> None:
         """Put a new device onto the bus, at the same place and with the same serial number."""
-        self._replug = None
         self.device = UsbDevice(self._machine.board.identity.serial, self._product)
         self._server.plug(self._place, self.device)
         self._machine.board.plug(self.device)
 
-    def unplug(self, seconds: float = 0.0) -> None:
-        """Pull the cable: remove the device from the bus."""
-        self._machine.board.unplug()
-        if seconds:
-            self._replug = self._loop.call_later(seconds, self.plug)
-
-    def close(self) -> None:
-        """Remove the machine for good."""
-        if self._replug is not None:
-            self._replug.cancel()
-        self.unplug()
-        self._machine.board.power_off()
+    def _disconnect(self) -> None:
+        """Do nothing: the device leaves the bus when the machine loses its end."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from devices.path_telemetry import OpticalLevel
     from simulators.engine.device_clock import DeviceClock, DeviceTimer
-    from simulators.world.path import PathLayout
+    from simulators.world.path_layout import PathLayout
 
 # A card that needs this many times its usual transit time is late.
 LATE_FACTOR: Final = 3.0

@@ -41,7 +41,7 @@ class _Shoe(SimulatedMachine):
 
     def __init__(self, slot: str, **options: Unpack[MachineOptions]) -> None:
         super().__init__(slot, **options)
-        self._entry = ""  # where hands put the deck
+        self.entry = ""  # where hands put the deck
 
     def summary(self) -> list[str]:
         """Return how many cards are really inside."""
@@ -56,7 +56,7 @@ class _Shoe(SimulatedMachine):
 
     def _hands(self) -> dict[str, Callable[[InjectedFault], str]]:
         return {
-            "load": lambda _: f"{self.world.move_all(TRAY, self._entry)} cards put into the shoe",
+            "load": lambda _: f"{self.world.move_all(TRAY, self.entry)} cards put into the shoe",
             "take": self._take_stack,
             "draw": self._draw,
             "lift": lambda _: self._lift(),
@@ -70,9 +70,9 @@ class _Shoe(SimulatedMachine):
 
     def _pile(self) -> str:
         """Return where hands can reach the deck before it is dealt."""
-        if not self.world.count(self._entry):
-            raise BadFault(f"no deck is in {self._entry}; hands cannot reach one")
-        return self._entry
+        if not self.world.count(self.entry):
+            raise BadFault(f"no deck is in {self.entry}; hands cannot reach one")
+        return self.entry
 
     def _draw(self, fault: InjectedFault) -> str:
         cards = fault.integer("cards")
@@ -107,9 +107,9 @@ class SimulatedShoe(_Shoe):
         self.mechanics = ShoeMechanics(self.world, self.clock, Random(self.rng.random()), slot)
         self.mechanics.has_value_reader = identifies
         self.firmware = ShoeFirmware(self.mechanics, identifies=identifies)
-        self._entry = self.mechanics.intake
+        self.entry = self.mechanics.intake
         if self.has_own_world:
-            self.world.make_deck(self._entry, "blue")
+            self.world.make_deck(self.entry, "blue")
         capabilities = [m.COUNTS, m.DISPENSES, m.SEES_FACES, EDGE_LOG, m.JOGS] + [m.IDENTIFIES] * identifies
         self.assemble(self.firmware, m.ToDevice, "PB-D1" + "i" * identifies, capabilities)
 
@@ -152,11 +152,11 @@ class SimulatedManualShoe(_Shoe):
         self.mechanics = ManualShoeMechanics(self.world, self.clock, Random(self.rng.random()), slot)
         self.mechanics.has_value_reader = identifies
         self.firmware = ManualShoeFirmware(self.mechanics, sees_faces=sees_faces, identifies=identifies)
-        self._entry = self.mechanics.well
+        self.entry = self.mechanics.well
         if self.has_own_world and decks == 1:
-            self.world.make_deck(self._entry, "blue")
+            self.world.make_deck(self.entry, "blue")
         elif self.has_own_world:
-            self.world.make_deck(self._entry, "blue", DECK_52 * decks)
+            self.world.make_deck(self.entry, "blue", DECK_52 * decks)
         capabilities = [m.COUNTS, m.DRAWS, EDGE_LOG] + [m.SEES_FACES] * sees_faces + [m.IDENTIFIES] * identifies
         self.assemble(self.firmware, m.ToDevice, "PB-D0" + "i" * identifies, capabilities)
 

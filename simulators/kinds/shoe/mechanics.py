@@ -9,7 +9,8 @@ from devices.path_telemetry import OpticalLevel
 from devices.shoe.messages import Motor, Segment, Sensor
 from firmware_bridge.errors import BadFault
 from simulators.world.cards import COVER
-from simulators.world.path import CARD_LENGTH_MM, PASSING_TIME_S, CardPathMechanics, PathLayout
+from simulators.world.path import CARD_LENGTH_MM, PASSING_TIME_S, CardPathMechanics
+from simulators.world.path_layout import PathLayout
 from simulators.world.table import LAYOUT, put_down
 
 if TYPE_CHECKING:

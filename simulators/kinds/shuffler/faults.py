@@ -63,6 +63,18 @@ FAULTS: Final[FaultRows] = (
         {},
         "new rollers and motors, clean sensors; faults that wait for their card are forgotten",
     ),
+    (
+        "chute_jam",
+        "machine",
+        {"cards": "20"},
+        "inserting model: the next stack sticks in the chute when CARDS cards of it are in the shoe",
+    ),
+    (
+        "chute_gap",
+        "machine",
+        {"cards": "1"},
+        "inserting model: CARDS cards of the next stack fall next to the shoe, 0 = all of them",
+    ),
     ("sort_mode", "machine", {}, "a person switches the machine to SORT mode"),
     (
         "hasty",
@@ -84,6 +96,12 @@ FAULTS: Final[FaultRows] = (
         {},
         "batch model: the batch from gate or tray goes into play, the one that was in play into the intake",
     ),
+    (
+        "block_chute",
+        "hands",
+        {"cards": "1"},
+        "inserting model: put CARDS cards from intake or tray where the chute ends",
+    ),
     ("draw", "hands", {"cards": "1"}, "continuous model: draw cards from the chute into play, one by one"),
     ("draw_pair", "hands", {}, "continuous model: draw two cards from the chute as if they were one"),
     ("discard", "hands", {"cards": "0"}, "continuous model: put cards in play back into the intake (0: all of them)"),
@@ -94,7 +112,7 @@ _SENSED: Final = ("feed", "bridge", "lift", "unload", "stack")
 
 def mishaps(rng: Random, model: str) -> list[str]:
     """Return what can happen to a shuffler of this model at a simulated table."""
-    card = rng.randint(0, 300 if model == "shuffler-batch" else 50)
+    card = rng.randint(0, 300 if model.startswith("shuffler-batch") else 50)
     words = [
         f"jam:segment={rng.choice(_SEGMENTS)},card={card}",
         f"torn_card:segment={rng.choice(_SENSED)},card={card}",
@@ -105,4 +123,6 @@ def mishaps(rng: Random, model: str) -> list[str]:
         "sort_mode", "missing_card", "foreign_card", "swapped_card", "door:to=open", "door:to=closed",
         "withhold:message=StartCycle",
     ]  # fmt: skip
+    if "inserting" in model:
+        words += [f"chute_jam:cards={card}", f"chute_gap:cards={card % 3}"]
     return [*words, f"cards_left_inside:count=16,card={card}", f"card_migrates:card={card}"]

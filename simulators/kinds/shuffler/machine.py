@@ -11,6 +11,7 @@ from firmware_bridge.errors import BadFault
 from simulators.engine.machine import SimulatedMachine, exclude_messages
 from simulators.kinds.shuffler.firmware import ShufflerFirmware
 from simulators.kinds.shuffler.mechanics import ONE_BATCH, ONE_DECK, ShufflerMechanics
+from simulators.kinds.shuffler.shoe_chute import BENCH_SHOE
 from simulators.world.table import IN_PLAY, TRAY, add_foreign, lose_card, swap_card
 
 if TYPE_CHECKING:
@@ -33,12 +34,14 @@ class SimulatedShuffler(SimulatedMachine):
         batch: bool = False,
         identifies: bool = False,
         jogs: bool = True,
+        inserts: bool = False,
         **options: Unpack[MachineOptions],
     ) -> None:
-        """Without `jogs` its firmware is older and does not know Jog."""
+        """Without `jogs` its firmware is older and does not know Jog. `inserts`: it has a chute into the shoe."""
         super().__init__(slot, **options)
         self.size = ONE_BATCH if batch else ONE_DECK
         self._jogs = jogs
+        self._inserts = inserts
         self.mechanics: ShufflerMechanics
         self.firmware: ShufflerFirmwareBase
         self._build(batch=batch, identifies=identifies)
@@ -54,9 +57,11 @@ class SimulatedShuffler(SimulatedMachine):
             self.world.make_deck(self.mechanics.intake, "blue", self.size.full_set)
         if self.has_own_world and batch:
             self.world.make_deck(IN_PLAY, "red", self.size.full_set)
-        named = {m.COUNTS: True, m.IDENTIFIES: identifies, m.BATCH: batch, EDGE_LOG: True, m.JOGS: self._jogs}
-        model = ("PB-B6" if batch else "PB-S1") + "i" * identifies
-        understands = m.ToCycleShuffler if self._jogs else exclude_messages(m.ToCycleShuffler, m.Jog)
+        named = {m.COUNTS: True, m.IDENTIFIES: identifies, m.BATCH: batch, EDGE_LOG: True, m.JOGS: self._jogs,
+                 m.INSERTS: self._inserts}  # fmt: skip
+        model = ("PB-B6" if batch else "PB-S1") + "i" * identifies + "c" * self._inserts
+        unknown = [m.Jog] * (not self._jogs) + [m.Insert] * (not self._inserts)
+        understands = exclude_messages(m.ToCycleShuffler, *unknown)
         self.assemble(self.firmware, understands, model, [name for name, has in named.items() if has])
 
     def summary(self) -> list[str]:
@@ -65,6 +70,8 @@ class SimulatedShuffler(SimulatedMachine):
 
     def apply_machine_fault(self, fault: InjectedFault) -> None:
         """Apply a fault of the mechanics, or of the switches that the firmware reads."""
+        if fault.kind.name.startswith("chute_") and not self._inserts:
+            raise BadFault(f"{fault.kind.name}: this model has no chute into the shoe")
         if fault.kind.name in ("sort_mode", "door"):
             self.firmware.inject(fault)
         else:
@@ -92,6 +99,8 @@ class SimulatedShuffler(SimulatedMachine):
                 return self._clear_path()
             case "take_deck":
                 return f"{self._take_from_gate(TRAY)} cards taken from the gate to the tray"
+            case "block_chute" if self._inserts:
+                return self._block_chute(fault.integer("cards"))
             case "swap_batches" if self.size is ONE_BATCH:
                 return self._swap_batches()
             case name:
@@ -119,7 +128,14 @@ class SimulatedShuffler(SimulatedMachine):
         return f"{taken} card{'s' * (taken != 1)} taken off the path by hand"
 
     def _take_from_gate(self, to: str) -> int:
-        return self.world.move_all(self.mechanics.place("presented"), to)
+        """Take the deck from the gate; on the bench also from where its chute ends."""
+        return self.world.move_all(self.mechanics.place("presented"), to) + self.world.move_all(BENCH_SHOE, to)
+
+    def _block_chute(self, cards: int) -> str:
+        taken = self.world.at(self._pile())[:cards]
+        for card in taken:
+            self.world.move(card, self.mechanics.shoe_chute.entry)
+        return f"{len(taken)} card{'s' * (len(taken) != 1)} put where the chute ends"
 
     def _swap_batches(self) -> str:
         """Swap the batches without mixing them: put one down before taking up the other."""

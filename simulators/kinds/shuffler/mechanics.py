@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from devices.shuffler.messages import Motor, Segment, Sensor
+from simulators.kinds.shuffler.shoe_chute import ShoeChute
 from simulators.world.cards import DECK_53, SIX_DECKS
-from simulators.world.path import CardPathMechanics, PathLayout
+from simulators.world.path import CardPathMechanics
+from simulators.world.path_layout import PathLayout
 
 if TYPE_CHECKING:
     from random import Random
@@ -74,6 +76,7 @@ class ShufflerMechanics(CardPathMechanics):
         self.intake = self.place("intake")  # where hands put cards in
         self.gate = self.place("gate")  # shuffled cards behind the gate
         self.behind_shelves = self.place("behind_shelves")  # not covered by any sensor
+        self.shoe_chute = ShoeChute(world, self.place("shoe_chute"))
         self.piles = {Sensor.INTAKE: self.intake, Sensor.GATE: self.gate}
         self._shelf = (0, False)  # position of the elevator, and whether it stores at the bottom
         self._slipping = 0  # number of next stored cards that slip behind the shelves
@@ -85,7 +88,7 @@ class ShufflerMechanics(CardPathMechanics):
     @property
     def outside(self) -> tuple[str, ...]:
         """The places of this machine that are not inside it."""
-        return (self.intake, self.gate, self.place("presented"))
+        return (self.intake, self.gate, self.shoe_chute.place, self.place("presented"))
 
     def compartment(self, number: int) -> str:
         """Return the place of one compartment."""
@@ -138,7 +141,22 @@ class ShufflerMechanics(CardPathMechanics):
         """Open the gate: the cards behind it can be taken."""
         self.world.move_all(self.gate, self.place("presented"))
 
+    def push_stack(self) -> None:
+        """Begin to push the stack into the chute, if the motor turns."""
+        self._run_motors(Motor.EJECT)
+        if self.turns(Motor.EJECT):
+            self.shoe_chute.begin(self.gate)
+
+    def halt(self) -> None:
+        """All motors off; a stack in the chute stays where it is."""
+        super().halt()
+        self.shoe_chute.stop()
+
     # --- hands and faults ----------------------------------------------------------------------------------------
+
+    def clear_path(self, to: str) -> int:
+        """Take all cards off the path and out of the chute by hand; return how many."""
+        return super().clear_path(to) + self.shoe_chute.clear(to)
 
     def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the mechanics; BadFault if it is impossible."""
@@ -148,9 +166,13 @@ class ShufflerMechanics(CardPathMechanics):
                 if name == "cards_left_inside":
                     fault.integer("count")
                 self._pending.append(fault)
-            case _:
+            case "chute_jam" | "chute_gap":
+                self.shoe_chute.inject(fault)
+            case name:
                 super().inject(fault)
-                self._slipping *= fault.kind.name != "mend"
+                if name == "mend":
+                    self._slipping = 0
+                    self.shoe_chute.mend()
 
     def _store(self, cards: list[Card]) -> None:
         compartment, bottom = self._shelf

@@ -24,6 +24,14 @@ MODELS: Final = {
         batch=True,
         identifies=True,
     ),
+    "shuffler-inserting": MachineModel(
+        SimulatedShuffler, "a single-deck shuffler that inserts its stack into the shoe", "shuffle",
+        "chute_jam:cards=20", inserts=True,
+    ),
+    "shuffler-batch-inserting": MachineModel(
+        SimulatedShuffler, "a shuffler for six decks that inserts its stack into the shoe", "shuffle",
+        "chute_gap:cards=1", batch=True, inserts=True,
+    ),
     "shuffler-continuous": MachineModel(
         SimulatedContinuousShuffler, "a continuous shuffler with six decks", "count", "double_feed:offset=0"
     ),

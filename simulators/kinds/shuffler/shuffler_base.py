@@ -1,4 +1,4 @@
-"""The firmware that all shufflers share: power, questions, refusals, gate, self-test, clearing, door.
+"""The firmware that all shufflers share: power, questions, refusals, gate, chute, self-test, clearing, door.
 
 `card_mover` moves the cards; each model defines its own cycle.
 """
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 # Time to open the gate, and of a self-test (s).
 GATE_TIME: Final = 0.4
 TEST_TIME: Final = 0.8
+# Time to push a stack through the chute into the dealing shoe (s).
+INSERT_TIME: Final = 1.2
 # Time that a jogged motor is on (s): a quarter of a turn.
 JOG_TIME: Final = 0.3
 # A clear sensor closer to its threshold than this fails the self-test.
@@ -29,7 +31,7 @@ LEAST_MARGIN: Final = 80
 # The sensors that must be clear when no card is on the path.
 PATH_SENSORS: Final = (m.Sensor.FEED, m.Sensor.BRIDGE, m.Sensor.LIFT, m.Sensor.EXIT, m.Sensor.STACK)
 
-_BUSY: Final = (*MOVING, m.State.TESTING)
+_BUSY: Final = (*MOVING, m.State.TESTING, m.State.INSERTING)
 
 
 class ShufflerFirmwareBase(CardMover):
@@ -102,6 +104,8 @@ class ShufflerFirmwareBase(CardMover):
                 self._start_clearing(command)
             case m.Eject():
                 self._later(command, GATE_TIME, m.State.UNLOADING, self._ejected)
+            case m.Insert():
+                self._start_insertion(command)
             case m.SelfTest():
                 self._later(command, TEST_TIME, m.State.TESTING, self._tested)
             case m.Jog():
@@ -124,14 +128,17 @@ class ShufflerFirmwareBase(CardMover):
             return m.Reason.DOOR_OPEN
         if isinstance(message, m.ClearJam):
             blocked = any(self._mechanics.blocked(sensor) for sensor in PATH_SENSORS)
+            blocked = blocked or self._mechanics.shoe_chute.has_cards
             return m.Reason.PATH_BLOCKED if blocked else m.Reason.NONE
         if self.state in (m.State.HALTED, m.State.DOUBTFUL):
             return m.Reason.NEEDS_CLEARING
         if isinstance(message, m.Jog):
             return self._against_jog(message.motor)
         ready = self.state is m.State.READY
-        if isinstance(message, m.Eject):
-            return m.Reason.NONE if ready else m.Reason.NOTHING_TO_EJECT
+        if isinstance(message, m.Eject | m.Insert) and not ready:
+            return m.Reason.NOTHING_TO_EJECT
+        if isinstance(message, m.Insert) and self._mechanics.shoe_chute.is_occupied:
+            return m.Reason.CHUTE_OCCUPIED
         moves = isinstance(message, m.StartCycle | m.TakeIn | m.Deliver | m.CountAll)
         if moves and ready:
             return m.Reason.GATE_OCCUPIED
@@ -159,6 +166,28 @@ class ShufflerFirmwareBase(CardMover):
         self._mechanics.open_gate()
         self.state = self._at_rest = m.State.IDLE
         self._behind_gate = 0
+        self.board.settle(command, Outcome.DONE)
+
+    def _start_insertion(self, command: int) -> None:
+        """Push the stack through the chute. Until the end, cards may be on both sides of it."""
+        self._command, self._at_rest, self.state = command, None, m.State.INSERTING
+        self._reason = m.Reason.NONE
+        count, self._behind_gate = self._behind_gate, None
+        self._mechanics.push_stack()
+        if not self.stalled:
+            self._watch.alarm(INSERT_TIME, lambda: self._pushed(command, count))
+
+    def _pushed(self, command: int, count: int | None) -> None:
+        """The push is over: gate and chute must be clear, else it is not known how many cards are where."""
+        self._mechanics.shoe_chute.finish()
+        if self._mechanics.blocked(m.Sensor.GATE) or self._mechanics.shoe_chute.has_cards:
+            stuck = m.Fault(command, m.Reason.CHUTE_JAMMED, m.Segment.DROP, 0, 0, 0)
+            self._break_off(m.Reason.CHUTE_JAMMED, stuck)
+            return
+        self._stop_motion()
+        self.state = self._at_rest = m.State.IDLE
+        self._behind_gate = 0
+        self.board.emit(m.Inserted(command, count))
         self.board.settle(command, Outcome.DONE)
 
     def _tested(self, command: int) -> None:
@@ -195,6 +224,8 @@ class ShufflerFirmwareBase(CardMover):
             self._stop_motion()
             self.state = self._at_rest
             self.board.settle(self._command, Outcome.FAILED, reason)
+        elif self.state is m.State.INSERTING:
+            self._break_off(reason, m.Stopped(self._command, 0, 0, reason))
         else:
             self._break_off(reason, m.Stopped(self._command, self._counts.drawn_in, self._counts.left, reason))
 

@@ -20,7 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print one port per line."""
-    from firmware_bridge.transport.usb import find_ports, parse_server
+    from firmware_bridge.transport.usb import find_ports
+    from firmware_bridge.transport.usb_address import parse_server
 
     ports = find_ports(None if args.server is None else parse_server(args.server))
     for port in ports:

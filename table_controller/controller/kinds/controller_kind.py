@@ -26,6 +26,10 @@ def _not_required(_rules: Edition, _submission: Submission) -> str:
     return ""
 
 
+def _no_capabilities(_submission: Submission) -> frozenset[str]:
+    return frozenset()
+
+
 def _not_used(_rules: Edition, _submission: Submission) -> bool:
     return False
 
@@ -88,6 +92,8 @@ class ControllerKind(Generic[D]):
     is_at_seats: bool = False  # one at each seat; the number of the slot is the seat
     # The reason why the choices of a table require it, with its clause; empty: they do not.
     why_required: Callable[[Edition, Submission], str] = _not_required
+    # The capabilities that the choices of a table need; a device without them is never in service.
+    needed_capabilities: Callable[[Submission], frozenset[str]] = _no_capabilities
     is_used: Callable[[Edition, Submission], bool] = _not_used  # the table can play with and without it
     is_private: bool = True  # its messages have bets, seats or amounts, which a support bundle must not contain
 

@@ -16,6 +16,7 @@ from table_controller.controller.kinds.controller_kind import (
     order_in_test_mode,
     stop_order,
 )
+from table_controller.rulebook.duties import duty_clauses
 from table_controller.table import events as ev
 from table_controller.table.decisions import DealtCards
 
@@ -92,6 +93,8 @@ def _obstacle_to_test(status: m.Status) -> str:
 
 
 def _why_required(rules: Edition, submission: Submission) -> str:
+    if submission.inserts_into_shoe:  # only the shoe can confirm what was inserted
+        return f"rules.inserts_into_shoe = true ({', '.join(duty_clauses(rules.game, 'single_stack'))})"
     if submission.dealing != "automated_shoe":
         return ""
     method = rules.method(submission.dealing)

@@ -37,6 +37,8 @@ def _core_events(slot: str, event: DriverEvent) -> Iterator[ev.Event]:
             yield ev.ShuffleFailed(slot, event.reason, m.cards_inside(event.entered, event.left))
         case DeckEjected():
             yield ev.DeckGivenOut(slot)
+        case m.Inserted():
+            yield ev.StackInserted(slot, event.count)
         case m.Intake():
             yield ev.CardsInserted(slot) if event.cards else ev.IntakeEmptied(slot)
         case Reported(inventory=m.Status() as status):  # what people did while the link was down
@@ -64,16 +66,21 @@ def _why_required(rules: Edition, submission: Submission) -> str:
     return "" if submission.shuffler == "none" else f'rules.shuffler = "{submission.shuffler}" ({rules.cards.clause})'
 
 
+def _needed_capabilities(submission: Submission) -> frozenset[str]:
+    return frozenset({m.INSERTS}) if submission.inserts_into_shoe else frozenset()
+
+
 SHUFFLER: Final = ControllerKind(
     device=kinds.SHUFFLER,
     core_events=_core_events,
     commands={
         "shuffle": lambda driver, c: driver.shuffle(c.id),
         "eject": lambda driver, c: driver.eject(c.id),
+        "insert": lambda driver, c: driver.insert(c.id),
         "clear_out": lambda driver, c: driver.eject(c.id),
     },
     make_safe=MakeSafe(send=lambda driver, command, _: driver.stop(command)),
-    permits=("shuffle", "eject", "clear_out"),
+    permits=("shuffle", "eject", "insert", "clear_out"),
     questions=(ShufflerDriver.status, ShufflerDriver.sensors, ShufflerDriver.transits, ShufflerDriver.edge_log),
     orders=(
         order(ShufflerDriver.self_test),
@@ -83,6 +90,7 @@ SHUFFLER: Final = ControllerKind(
         order(ShufflerDriver.reset),
         stop_order(ShufflerDriver.stop),
         order_in_test_mode(ShufflerDriver.shuffle),
+        order_in_test_mode(ShufflerDriver.insert),
         order_in_test_mode(ShufflerDriver.take_in),
         order_in_test_mode(ShufflerDriver.deliver, cards=int),
         order_in_test_mode(ShufflerDriver.count_all),
@@ -90,5 +98,6 @@ SHUFFLER: Final = ControllerKind(
     ),
     obstacle_to_test=_obstacle_to_test,
     why_required=_why_required,
+    needed_capabilities=_needed_capabilities,
     is_private=False,
 )

@@ -16,6 +16,7 @@ from firmware_bridge.errors import FirmwareNotApproved, LinkSilent, NoBox, Pitbo
 from firmware_bridge.handshake import Trust
 from firmware_bridge.transport.ports import open_port
 from table_controller.access.control_client import BlockingClient, RefusedByBox
+from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.controller.slot import AnySlot, Slot
 from table_controller.maintenance.doctor.check_result import FAIL, OK, WARN, CheckResult
 from table_controller.picture.pictures import link_of
@@ -148,7 +149,8 @@ async def _ask(slot: SlotConfig, config: TableConfig) -> SlotProbe:
         if isinstance(event, Reported | LinkDown) and not reported.done():
             reported.set_result(None)
 
-    trust = Trust(slot.kind, {slot.key.serial: slot.key}, config.approved, role="bench")
+    needs = CONTROLLER_KINDS[slot.kind].needed_capabilities(config.submission)
+    trust = Trust(slot.kind, {slot.key.serial: slot.key}, config.approved, role="bench", needs=needs)
     asked: AnySlot = Slot(slot.name, kind_named(slot.kind), lambda: open_port(slot.port), trust, handle)
     asked.start()
     try:

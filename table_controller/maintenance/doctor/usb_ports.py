@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from firmware_bridge.errors import PitboxError
-from firmware_bridge.transport.usb import VENDOR_CLASS, find_ports, parse_usb
+from firmware_bridge.transport.usb import VENDOR_CLASS, find_ports
+from firmware_bridge.transport.usb_address import parse_usb
 from table_controller.maintenance.doctor.check_result import FAIL, OK, WARN, CheckResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from firmware_bridge.transport.usb import UsbAddress
+    from firmware_bridge.transport.usb_address import UsbAddress
 
     Holders = Callable[[Path], list[tuple[int, str]]]
 

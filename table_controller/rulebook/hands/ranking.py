@@ -69,11 +69,6 @@ def lead_of(worth: int) -> int | None:
     return nibble - _LIFT if nibble else None
 
 
-def is_led_by(worth: int, hand_class: HandClass, lead: int) -> bool:
-    """Whether a strength is of this class, with this rank first."""
-    return worth >> _BELOW - _NIBBLE == hand_class << _NIBBLE | lead + _LIFT
-
-
 def ranks_of(worth: int) -> list[int]:
     """Return the ranks of a strength, lead first. Those of a straight are not ranks; see `describe`."""
     packed = [worth >> _NIBBLE * place & 15 for place in reversed(range(_PLACES))]

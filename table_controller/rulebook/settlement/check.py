@@ -9,7 +9,7 @@ from table_controller.rulebook.cards import JOKER, NOTATION, excess_cards
 from table_controller.rulebook.duties import duty_clauses
 from table_controller.rulebook.game_rules import game_rules
 from table_controller.rulebook.settlement.known import missing
-from table_controller.rulebook.wager_limits import wager_objection
+from table_controller.rulebook.wager_limits import citation_of, wager_objection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -78,7 +78,7 @@ def _amount(terms: SettlementTerms, seat: Seat, wager: Wager, cents: int) -> Ite
     if wager.amount == "submission" and terms.setting("blind_amount") == "equal_to_ante":
         expected = ante
     if expected is not None and cents != expected:
-        yield f"{wager.name} = {cents} cents must be {expected} ({wager.clause})"
+        yield f"{wager.name} = {cents} cents must be {expected} ({citation_of(terms.edition.game, wager)})"
     for line in table.lines:
         for pay in (line.pay, line.natural, line.with_wild):
             if pay and pay.odds and cents * pay.odds[0] % pay.odds[1]:

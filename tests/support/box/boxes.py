@@ -13,7 +13,8 @@ import msgspec
 from firmware_bridge.errors import PitboxError
 from firmware_bridge.keys import save_key
 from simulators.casino.device_bench import trust_for
-from simulators.casino.disk import Disk, DiskWriter
+from simulators.casino.disk import Disk
+from simulators.casino.disk_writer import DiskWriter
 from simulators.casino.power import SimulatedClock
 from simulators.casino.table_layout import default_choices, make_machines, table_slots
 from simulators.engine.ports.memory import MemoryPort

@@ -9,6 +9,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
+from table_controller.journal import records as rec
 from table_controller.journal.store import Policy, Store
 
 if TYPE_CHECKING:
@@ -60,3 +63,8 @@ def copy_as_cut(folder: Path, image: Path) -> Path:
     for shared in image.glob("*-shm"):  # memory of the process, not of the disk
         shared.unlink()
     return image
+
+
+def decode_migration(body: bytes) -> rec.MigrationRecord:
+    """Return the decoded body of a migration record."""
+    return msgspec.json.decode(body, type=rec.MigrationRecord)

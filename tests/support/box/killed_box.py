@@ -111,6 +111,13 @@ class KilledBoxTable(PowerCutTable, RemoteTable):
         await asyncio.wait({meeting})
         if not meeting.cancelled():
             meeting.result()
+        elif not crash and not self.is_kill_due:
+            raise AssertionError(f"nobody follows the box, which nobody killed; see {self.folder / 'box.log'}")
+
+    @property
+    def is_kill_due(self) -> bool:
+        """Whether a claim that was seen kills the box soon, or has killed it."""
+        return self._soon is not None and not self._soon.cancelled()
 
     def kill(self, number: int = signal.SIGKILL) -> None:
         """Kill the box, if it runs, or stop it in order."""

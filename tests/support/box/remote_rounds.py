@@ -28,7 +28,7 @@ async def until_round_played(table: RemoteTable, bets: tuple[int, ...]) -> None:
         raise AssertionError(
             f"no round in {LIMIT:g} s: round {state.round.state}, prompts {[p.kind for p in state.prompts.values()]}, "
             f"holds {[h.trigger for h in state.holds.values()]}, slots {slots}, decks {decks}, "
-            f"commands {state.commands}"
+            f"commands {state.commands}, box down: {table.is_box_down}, answer pending: {table.is_answer_pending()}"
         ) from late
 
 

@@ -121,7 +121,7 @@ def _devices(floor: IdealTable) -> Iterator[ev.Event]:
         if slot.kind == "shuffler":
             yield from (ev.CardsInserted(name), ev.IntakeEmptied(name), ev.ShuffleEnded(name, cards, shuffled=True))
             yield from (ev.ShuffleFailed(name, 3, None), ev.DeckGivenOut(name), ev.DiscardsTakenIn(name, cards))
-            yield ev.CardsBehindGate(name)
+            yield from (ev.CardsBehindGate(name), ev.StackInserted(name, cards))
         if slot.kind == "shoe":
             yield from (ev.ShoeLoaded(name, cards), ev.StackTaken(name), ev.StackOut(name, floor.edition.hand.cards))
             yield from (ev.CardsDrawn(name, 49), ev.StubOut(name, 4), ev.ShoeFault(name, 3), ev.FaceUpSeen(name))

@@ -302,6 +302,8 @@ class IdealTable:
                 return [ev.ShuffleEnded(slot, count if counts else None, shuffled=True)]
             case "eject" | "clear_out":
                 return [ev.DeckGivenOut(slot)]
+            case "insert":
+                return [ev.StackInserted(slot, count)]
             case "load" if continuous:
                 return [ev.DiscardsTakenIn(slot, self.state.book.balance(self.state.slots[slot].deck or "", "rack"))]
             case "load":

@@ -23,7 +23,7 @@ SHOE: Final = "shoe.1"
 SHUFFLER: Final = "shuffler.1"
 SHAKER: Final = "shaker.1"
 # What moves a card, or what decides where the first one goes.
-MOVES: Final = ("shuffle", "eject", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw")
+MOVES: Final = ("shuffle", "eject", "insert", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw")
 _MOST_STEPS: Final = 20  # more than any ruling asks for
 _NEEDS_SEAT: Final = ("player_card_exposed", "additional_cards_missed")
 

@@ -14,7 +14,7 @@ from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, DealtCards, Prompt, ReturnBegan
 from table_controller.table.return_progress import ReturnProgress
-from table_controller.table.state import RACK, TRAY, DealtHand, Deck, Hold, IssuedCommand, SlotState
+from table_controller.table.state import GATE, RACK, TRAY, DealtHand, Deck, Hold, IssuedCommand, SlotState
 from table_controller.table.view import ODDS
 from tests.support.core.ideal_table import DEALER, IdealTable
 from tests.support.core.setups import BURNED, HIT, NEW_DEALER, NEW_SHOE, table_at
@@ -77,6 +77,21 @@ def _shuffled() -> IdealTable:
     return _until(_inserted(), ev.ShuffleEnded(SHUFFLER, 53, shuffled=True), act="eject")
 
 
+def _insertable() -> IdealTable:
+    """After a round the deck is shuffled, and the shuffler has not begun to insert it into the shoe."""
+    return _until(_inserted(PAI_GOW, "insert"), ev.ShuffleEnded(SHUFFLER, 53, shuffled=True), act="insert")
+
+
+def _stored(floor: IdealTable) -> IdealTable:
+    """The next deck is shuffled and behind the gate of the shuffler, and the shoe is empty."""
+    for name, place in (("red", TRAY), ("blue", SHUFFLER + GATE)):
+        if name in floor.state.decks:
+            floor.deck(name).place = place
+            floor.state.book.move_all(name, place if place == TRAY else f"{SHUFFLER}/store")
+    floor.state.slots[SHUFFLER].deck, floor.state.slots[SHOE].deck = "blue", None
+    return floor
+
+
 def _taken_out(floor: IdealTable) -> IdealTable:
     """The next deck is in front of the dealer, who has not put it into the shoe yet."""
     deck = floor.deck()
@@ -131,6 +146,12 @@ GRANTED: Final[dict[str, Callable[[], RequestedAct]]] = {
     "shuffle": lambda: RequestedAct(_inserted(), "shuffle", SHUFFLER, "blue"),
     "shuffle seen": lambda: RequestedAct(_inserted(SAIGON, "faces"), "shuffle", SHUFFLER, "blue"),
     "eject": lambda: RequestedAct(_shuffled(), "eject", SHUFFLER, "blue"),
+    "insert": lambda: RequestedAct(_insertable(), "insert", SHUFFLER, "blue"),
+    "insert stored": lambda: RequestedAct(_stored(table_at(PAI_GOW, "insert", "idle")), "insert", SHUFFLER, "blue"),
+    "insert a batch": lambda: RequestedAct(_stored(table_at(OVER, "insert", "idle")), "insert", SHUFFLER, "blue"),
+    "insert uncounted": lambda: RequestedAct(
+        _stored(table_at(SAIGON, "insert_blind", "idle")), "insert", SHUFFLER, "blue"
+    ),
     "load": lambda: RequestedAct(_taken_out(table_at(PAI_GOW, "auto", "idle")), "load", SHOE, "blue"),
     "load a batch": lambda: RequestedAct(_taken_out(table_at(OVER, "shoe", "idle")), "load", SHOE, "blue"),
     "load uncounted": lambda: RequestedAct(_taken_out(table_at(SAIGON, "auto_blind", "idle")), "load", SHOE, "blue"),
@@ -338,7 +359,7 @@ def _used_last(asked: RequestedAct) -> None:
     """The other deck waits in the shuffler, as it should."""
     _second(asked, mc.SHUFFLED, SHUFFLER)
     asked.floor.state.last_deck = "blue"
-    asked.floor.deck().place = TRAY
+    asked.floor.deck().place, asked.floor.state.slots[SHOE].deck = TRAY, None
 
 
 def _outside(asked: RequestedAct) -> None:
@@ -359,7 +380,17 @@ def _in_rack(asked: RequestedAct) -> None:
 
 
 def _occupied(asked: RequestedAct) -> None:
-    _slot(asked).deck = "red"
+    asked.floor.state.slots[SHOE].deck = "red"
+
+
+def _not_submitted(asked: RequestedAct) -> None:
+    """The Rules Submission has no shuffler that inserts its stack."""
+    submission = asked.floor.table.context.submission
+    asked.floor.table.context.submission = structs.replace(submission, inserts_into_shoe=False)
+
+
+def _shoe_commanded(asked: RequestedAct) -> None:
+    asked.floor.state.commands[900] = IssuedCommand(SHOE, "stop")
 
 
 def _deck_inside(asked: RequestedAct) -> None:
@@ -461,6 +492,9 @@ OBJECTIONS: Final[dict[str, Callable[[RequestedAct], None]]] = {
     "second_batch_missing": _alone,
     "look_due": _deck(look_due=True),
     "shoe_occupied": _occupied,
+    "insertion_barred": _not_submitted,
+    "no_shoe_to_fill": _of(SHOE),
+    "shoe_busy": _shoe_commanded,
     "not_in_place": _deck(place=TRAY),
     "rack_taken": _in_rack,
     "shoe_over": _set(shoe_over=True),

@@ -195,6 +195,8 @@ class SearchModel:
                 events = (ev.ShuffleEnded(slot, self.whole if c.submission.shuffler_counts else None, shuffled=True),)
             case "eject" | "clear_out":
                 events = (ev.DeckGivenOut(slot),)
+            case "insert":
+                events = (ev.StackInserted(slot, self.whole),)
             case "load" if c.state.dealing == "continuous_shuffler":
                 events = (ev.DiscardsTakenIn(slot, c.state.book.balance(c.state.slots[slot].deck or "", "rack")),)
             case "load":
@@ -223,6 +225,8 @@ class SearchModel:
         """The report of a card device when it jams."""
         if issued.act == "shuffle":
             return (ev.ShuffleFailed(issued.slot, 430, 1),)
+        if issued.act == "insert":
+            return (ev.ShuffleFailed(issued.slot, 446, None),)
         return (ev.ShoeFault(issued.slot, 430),) if issued.slot == SHOE else ()
 
     def _miscounts(self, issued: IssuedCommand) -> Iterator[tuple[str, tuple[ev.Event, ...]]]:
@@ -242,6 +246,8 @@ class SearchModel:
                 )
             case "load" if c.state.dealing == "automated_shoe":
                 yield "short", (ev.ShoeLoaded(slot, self.whole - 1),)
+            case "insert":
+                yield "short", (ev.StackInserted(slot, self.whole - 1),)
             case "dispense":
                 yield "short", (ev.StackOut(slot, issued.number - 1),)
             case "give_stub" if c.state.dealing == "automated_shoe":

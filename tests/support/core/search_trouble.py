@@ -97,6 +97,7 @@ def _unbidden(table: Table, name: str) -> Iterator[SearchMove]:
         events = [
             ev.ShuffleEnded(name, whole, shuffled=True),
             ev.DeckGivenOut(name),
+            ev.StackInserted(name, whole),
             ev.DiscardsTakenIn(name, 1),
         ]
     elif kind == "shoe" and state.dealing == "automated_shoe":

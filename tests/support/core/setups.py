@@ -38,6 +38,8 @@ _CONTINUOUS: Final[dict[str, Any]] = {
     "dealing": "continuous_shuffler", "shuffler": "continuous", "reshuffles": True, "two_decks": False,
 }  # fmt: skip
 _BATCH: Final[dict[str, Any]] = {"dealing": "dealing_shoe", "shuffler": "batch", "shuffler_counts": True}
+# The shuffler inserts its stack into the shoe.
+INSERTING: Final = {"inserts_into_shoe": True}
 # The stub check of a fifth round, where the stub of every fifth is counted.
 FIFTH: Final = "fifth"
 # The first card of a new shoe is to be burned, before the round or in its deal; or one for a new dealer, in the deal.
@@ -87,6 +89,9 @@ def _kinds(game: str, start: dict[str, DeviceFact], **more: Any) -> dict[str, Ta
         "two_blind": TableKind(SLOTS[game], {"shuffler_counts": False, **more}, ("blue", "red")),
         "spare": TableKind({**by_hand, **_SHOE}, {"dealing": "hand", **one}),
         "full": TableKind({**SLOTS[game], **_EVERY}, one),
+        "insert": TableKind(SLOTS[game], {**one, **INSERTING}),
+        "insert_two": TableKind(SLOTS[game], {**more, **INSERTING}, ("blue", "red")),
+        "insert_blind": TableKind(SLOTS[game], {**blind, **INSERTING}),
     }
 
 
@@ -118,6 +123,9 @@ _OWN: Final[dict[str, dict[str, TableKind]]] = {
             {**_SHUFFLER, **_SHOE}, {**_BATCH, "two_decks": True, "shuffler_counts": False}, ("blue", "red")
         ),
         "full": TableKind({**_SHUFFLER, **_SHOE, **_EVERY}, {**_BATCH, "two_decks": True}, ("blue", "red")),
+        "insert": TableKind(
+            {**_SHUFFLER, **_SHOE}, {**_BATCH, "two_decks": True, "reshuffles": True, **INSERTING}, ("blue", "red")
+        ),
         "plain": TableKind({}, {**NO_MACHINES, "dealing": "dealing_shoe"}),
         "continuous": TableKind(_SHUFFLER, _CONTINUOUS),
     },

@@ -49,6 +49,21 @@ TABLES: Final[dict[str, TinyTable]] = {
         {"shuffler.1": "shuffler", "shoe.1": "shoe"},
         {"dealing": "automated_shoe", "two_decks": True, **_COUNTING},
     ),
+    "saigon, inserting": TinyTable(
+        "saigon_5_card",
+        {"shuffler.1": "shuffler", "shoe.1": "shoe"},
+        {"dealing": "automated_shoe", "inserts_into_shoe": True, **_COUNTING},
+    ),
+    "saigon, inserting, two decks": TinyTable(
+        "saigon_5_card",
+        {"shuffler.1": "shuffler", "shoe.1": "shoe"},
+        {"dealing": "automated_shoe", "inserts_into_shoe": True, "two_decks": True, **_COUNTING},
+    ),
+    "saigon, inserting, manual shoe": TinyTable(
+        "saigon_5_card",
+        {"shuffler.1": "shuffler", "shoe.1": "shoe"},
+        {"dealing": "manual_shoe", "inserts_into_shoe": True, **_NOT_COUNTING},
+    ),
     "over/under, dealing shoe": TinyTable("over_under", {"shoe.1": "shoe"}, {"dealing": "dealing_shoe"}),
     "over/under, two batches": TinyTable(
         "over_under",

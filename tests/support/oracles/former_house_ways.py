@@ -11,7 +11,7 @@ from table_controller.rulebook.games.asia_poker import hands as asia
 from table_controller.rulebook.games.face_up_pai_gow import hands as pai_gow
 from table_controller.rulebook.games.saigon_5_card import hands as saigon
 from table_controller.rulebook.hands.hand_encoding import JOKER_KEYS, rank_counts, wild_count
-from table_controller.rulebook.hands.ranking import HandClass, class_of, is_led_by, ranks_of
+from table_controller.rulebook.hands.ranking import HandClass, class_of, lead_of, ranks_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 AS_PRINTED: Final[Mapping[str, str]] = MappingProxyType({})
 COMPLETE: Final = (HandClass.STRAIGHT, HandClass.FLUSH, HandClass.STRAIGHT_FLUSH, HandClass.ROYAL_FLUSH)
+
+
+def is_led_by(strength: int, hand_class: HandClass, lead: int) -> bool:
+    """Return whether a strength is of this class, with this rank first."""
+    return class_of(strength) is hand_class and lead_of(strength) == lead
 
 
 def chosen_ranks(ranks: Mapping[str, str], chosen: Mapping[str, str]) -> dict[str, int]:

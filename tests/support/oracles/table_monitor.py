@@ -128,6 +128,10 @@ class TableMonitor(msgspec.Struct):
                 cards.shuffled = event.shuffled and not cards.wrong
             case ev.DeckGivenOut():
                 self.in_shuffler = None
+            case ev.StackInserted() if self.in_shuffler is not None:
+                self.loading, self.in_shuffler = self.in_shuffler, None
+                if event.count not in (None, self.whole):
+                    self.decks[self.loading].wrong = True
             case ev.CommandEnded() if event.command == self.load and event.outcome != "unknown":
                 self.load = 0
             case ev.ShoeLoaded() if self.loading is not None and self.load:
@@ -242,6 +246,8 @@ class TableMonitor(msgspec.Struct):
             self.locks[int(command.slot.rpartition(".")[2])] = command.id
         if command.act == "load":
             self.load = command.id
+        if command.act == "insert":
+            self._insert(state)
         if command.act in _DEALS:
             self._deal(state)
             self.moving[command.id] = command.slot
@@ -256,6 +262,16 @@ class TableMonitor(msgspec.Struct):
             assert not self.old_dice, "old dice are armed"
         if command.act in _BARRED_WHILE_UNSIGNED:
             assert not self.unsigned, f"{command.act} while {self.unsigned} are dead and unsigned"
+
+    def _insert(self, state: TableState) -> None:
+        """A stack is about to be inserted into the shoe: between rounds, and nothing is wrong with its deck."""
+        name = self.in_shuffler
+        assert name is not None, "a stack is inserted, and no deck is in the shuffler"
+        cards = self.decks[name]
+        assert state.round.state == "idle", f"deck {name} is inserted while a round is {state.round.state}"
+        assert cards.shuffled, f"deck {name} is inserted, which was not shuffled"
+        assert not cards.wrong, f"deck {name} is inserted, which was found wrong"
+        assert name not in self.holds.values(), f"deck {name} is inserted, which an irregularity names"
 
     def _deal(self, state: TableState) -> None:
         """Cards are about to be dealt: the round may be dealt, and its deck too."""

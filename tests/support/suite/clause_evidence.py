@@ -1,4 +1,4 @@
-"""Records what a marked test shows about its clauses: the live core refuses, asks a person, runs, or does not run.
+"""Records what a marked test shows about its clauses: the live core refuses, settles by it, asks, runs, or does not.
 
 `tests/deciding_tests` names one test for each clause and what it shows. The test fails if it shows less, so the
 clause table claims no more than the tests show.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import tests
 from table_controller.table import events as ev
 from table_controller.table.core import Table
-from table_controller.table.decisions import HoldOpened, Prompt, RequestRefused
+from table_controller.table.decisions import HoldOpened, Prompt, RequestRefused, WagerSettled
 
 if TYPE_CHECKING:
     from table_controller.table.decisions import Decision, DenialReason
@@ -26,10 +27,11 @@ DECIDING_TESTS: Final = Path(tests.__file__).resolve().parent / "deciding_tests"
 RECORD: Final = "PITBOX_CLAUSE_RECORD"
 # What a test can show about one of its clauses, the strongest first.
 REFUSED: Final = "refused"  # the live core refused something, or stopped the table, and cited the clause
+SETTLED: Final = "settled"  # the live core settled a wager by known cards, and cited the clause in the result
 ASKED: Final = "asked"  # the live core asked a person and cited the clause
 DRIVEN: Final = "driven"  # the live core ran in the test, and cited the clause nowhere
 COMPUTED: Final = "computed"  # the live core did not run
-SHOWN: Final = (REFUSED, ASKED, DRIVEN, COMPUTED)
+SHOWN: Final = (REFUSED, SETTLED, ASKED, DRIVEN, COMPUTED)
 
 
 class ClauseEvidence:
@@ -39,6 +41,7 @@ class ClauseEvidence:
         self.driven = False
         self.asked: set[str] = set()
         self.refused: set[str] = set()
+        self.settled: set[str] = set()
         self.sentences: list[str] = []
 
     def see_step(self, table: Table, event: ev.Event, decisions: list[Decision]) -> None:
@@ -50,6 +53,8 @@ class ClauseEvidence:
                     self.asked.update(decision.clauses)
                 case HoldOpened():
                     self.refused.update(decision.clauses)
+                case WagerSettled() if decision.result.hand:  # without a hand, the dealer stated it
+                    self.settled.update(decision.result.clauses)
                 case RequestRefused():
                     self.sentences.append(decision.what)
                     self.see_reasons(decision.reasons)
@@ -73,11 +78,18 @@ class ClauseEvidence:
 
     def shows(self, clause: str) -> str:
         """Return the strongest evidence of this test about a clause."""
-        if clause in self.refused or any(f"({clause})" in sentence for sentence in self.sentences):
+        if clause in self.refused or any(cites(sentence, clause) for sentence in self.sentences):
             return REFUSED
+        if clause in self.settled:
+            return SETTLED
         if clause in self.asked:
             return ASKED
         return DRIVEN if self.driven else COMPUTED
+
+
+def cites(sentence: str, clause: str) -> bool:
+    """Whether a sentence cites a clause, alone or in a list: `(575.7(c), 575.7(e))`."""
+    return re.search(rf"(?:\(|, ){re.escape(clause)}(?:\)|, )", sentence) is not None
 
 
 _watching: list[ClauseEvidence] = []

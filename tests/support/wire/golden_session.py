@@ -15,6 +15,7 @@ from firmware_bridge.seal import Sealer
 from firmware_bridge.transport.memory import MemoryTransport, memory_pair
 from simulators.engine.board import Board
 from simulators.engine.device_clock import DeviceClock
+from simulators.engine.machine import exclude_messages
 from simulators.kinds.shuffler.continuous_firmware import ContinuousFirmware
 from simulators.kinds.shuffler.continuous_mechanics import ContinuousMechanics
 from simulators.kinds.shuffler.firmware import ShufflerFirmware
@@ -80,7 +81,9 @@ class _GoldenRandom(Random):
 class GoldenMachine:
     """A machine with the golden identity, key and challenge, on a real link; its deck is still in the tray."""
 
-    def __init__(self, challenge: bytes = SHAKE["device_challenge"], *, continuous: bool = False) -> None:
+    def __init__(
+        self, challenge: bytes = SHAKE["device_challenge"], *, continuous: bool = False, inserts: bool = False
+    ) -> None:
         world, clock = World(), DeviceClock()
         self.world = world
         self.mechanics: ShufflerMechanics
@@ -91,11 +94,12 @@ class GoldenMachine:
         else:
             self.mechanics = ShufflerMechanics(world, clock, Random(1), "shuffler.1")
             self.firmware = ShufflerFirmware(self.mechanics, Random(2), identifies=False)
+        cycling = m.ToCycleShuffler if inserts else exclude_messages(m.ToCycleShuffler, m.Insert)
         hello = DECODER_OF_HELLO.decode(SHAKE["device_hello"])
         self.board = Board(
             hello,
             SHAKE["key"],
-            m.ToContinuousShuffler if continuous else m.ToCycleShuffler,
+            m.ToContinuousShuffler if continuous else cycling,
             self.firmware.handle,
             self.firmware.boot,
             clock,

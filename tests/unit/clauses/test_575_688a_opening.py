@@ -50,7 +50,7 @@ def test_the_dealer_inspects_and_another_person_verifies(game: str) -> None:
     prompt = table.prompt("opening/verify_inspection/floorperson")
     assert prompt.clauses == (f"{table.edition.chapter}.4(a)",)
     no = refusal_text(table.answer_prompt(prompt.kind, who=ev.Person("floorperson", DEALER.credential)))
-    assert no == "D1 confirmed inspect as dealer; another person must confirm this"
+    assert no == "the same person confirmed inspect as dealer; another person must confirm this"
     assert refusal_text(table.answer_prompt(prompt.kind, who=DEALER)) == "the floorperson must answer this"
     assert table.deck().state == mc.RECEIVED
     table.answer_prompt(prompt.kind)

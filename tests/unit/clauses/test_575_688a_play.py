@@ -128,7 +128,7 @@ def test_any_of_the_three_side_wagers_bars_surrender(wager: str) -> None:
     assert table.prompt("settled").choices == ("settled",)
 
 
-@both("575.11(d)/1", "688a.11(d)/1")
+@both("575.11(d)/1 575.7(e)", "688a.11(d)/1 688a.7(e)")
 def test_side_wagers_are_entered_before_the_deal_and_only_for_seats_in_the_round(game: str) -> None:
     table = make_table(game, **side(game)).start("blue")
     table.override = lambda decision: [] if getattr(decision, "kind", "").startswith("side_wagers/") else None
@@ -137,7 +137,8 @@ def test_side_wagers_are_entered_before_the_deal_and_only_for_seats_in_the_round
     name = "bonus" if game == ASIA else "ace_high"
     kind = f"side_wagers/{name}"
     no = refusal_text(table.answer_prompt(kind, "done", seats=(2,)))
-    assert no == f"seat 2 has no main wager, so it cannot have a side wager ({table.edition.chapter}.7(d))"
+    cited = "575.7(e)" if game == ASIA else "688a.7(e)(1), 688a.7(e), 688a.1:Ace High Bonus Wager"
+    assert no == f"seat 2 has no main wager, so it cannot have a side wager ({table.edition.chapter}.7(d), {cited})"
     table.answer_prompt(kind, "done", seats=(3,))
     assert table.round_.side_wagers == {name: [3]}
 

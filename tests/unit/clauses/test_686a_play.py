@@ -78,7 +78,7 @@ def test_the_bonus_is_optional_where_it_is_offered_and_needs_an_ante() -> None:
     plain = SettlementTerms(rules, check_submission(rules, {"adjacent_boxes": 1}))
     offered = SettlementTerms(rules, check_submission(rules, {"adjacent_boxes": 1, "wagers": ["bonus"]}))
     hand: dict[str, int] = {"ante": 500, "under_18": 500}
-    with pytest.raises(BadHand, match=r"Bonus Wager is not offered at this table \(686a.6\(e\)\)"):
+    with pytest.raises(BadHand, match=r"not offered at this table \(686a.6\(e\), 686a.1:Bonus Wager\)"):
         settle_round(plain, seat(1, "2s 2h 2d", **hand, bonus=100))
     with pytest.raises(BadHand, match="no Ante Wager"):
         settle_round(offered, seat(1, "2s 2h 2d", bonus=100))

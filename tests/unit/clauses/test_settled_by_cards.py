@@ -26,17 +26,16 @@ SEAT: Final = 3
 OTHER: Final = {"wins": "loses", "loses": "wins", "pushes": "wins"}
 
 
-def _choices(game: str, wager: str) -> dict[str, Any]:
+def choices_of(game: str, wager: str) -> dict[str, Any]:
     """Offer the wager of the example, with its first paytable."""
     rule = rulebook.edition(game).wager(wager)
-    assert rule is not None
-    return {"wagers": [wager], "paytables": {wager: rule.tables[0]}} if rule.option else {}
+    return {"wagers": [wager], "paytables": {wager: rule.tables[0]}} if rule is not None and rule.option else {}
 
 
-def _at_settlement(example: dict[str, str]) -> IdealTable:
+def at_settlement(example: dict[str, str]) -> IdealTable:
     """Return a table that settles one seat, whose cards, setting and optional wager are known."""
     game, wager = example["game"], example["wager"]
-    table = IdealTable(game, **_choices(game, wager)).start("blue", "red")
+    table = IdealTable(game, **choices_of(game, wager)).start("blue", "red")
     table.seats, table.side = (SEAT,), {wager: (SEAT,)}
     decided = example.get("decided")
     table.override = lambda each: (
@@ -79,7 +78,7 @@ def _stated(table: IdealTable, example: dict[str, str], outcome: str) -> ev.Seat
     "example", [pytest.param(each, marks=clauses(each["clause"]), id=each["clause"]) for each in EXAMPLES]
 )
 def test_a_result_that_the_cards_contradict_is_refused_with_the_clause(example: dict[str, str]) -> None:
-    table = _at_settlement(example)
+    table = at_settlement(example)
     before = table.table.snapshot()
     (refused,) = table.step(_stated(table, example, OTHER[example["outcome"]]))
     assert isinstance(refused, RequestRefused)
@@ -89,11 +88,12 @@ def test_a_result_that_the_cards_contradict_is_refused_with_the_clause(example: 
     settled = [each.result for each in decisions_of(WagerSettled, decided) if each.result.wager == example["wager"]]
     assert [result.outcome for result in settled] == [example["outcome"]]
     assert example["clause"] in settled[0].clauses
+    assert example.get("line", settled[0].line) == settled[0].line
 
 
 def test_a_wager_that_nobody_placed_in_time_is_not_settled() -> None:
     bonus = next(each for each in EXAMPLES if each["wager"] == "bonus" and each["game"] == "asia_poker")
-    table = IdealTable("asia_poker", **_choices("asia_poker", "bonus")).start("blue", "red")
+    table = IdealTable("asia_poker", **choices_of("asia_poker", "bonus")).start("blue", "red")
     table.seats = (SEAT,)
     table.play_to(mc.SETTLING)
     (late,) = table.step(ev.AmountEntered("bonus", SEAT, 500, DEALER))

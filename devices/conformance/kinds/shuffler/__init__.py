@@ -10,6 +10,7 @@ from devices.conformance.kinds.shuffler import (
     fault_checks,
     halt_checks,
     idle_checks,
+    insert_checks,
 )
 from devices.conformance.kinds.shuffler.continuous_setup import WITHOUT_CYCLES
 from devices.conformance.kinds.shuffler.setup import CHAPTER, PROFILE
@@ -27,4 +28,5 @@ __all__ = [
     "fault_checks",
     "halt_checks",
     "idle_checks",
+    "insert_checks",
 ]

@@ -35,6 +35,8 @@ SIZES: Final = (4, 2, 1)
 HIGH_FOUL: Final = "575.11(f)(1)(iii)"
 MEDIUM_FOUL: Final = "575.11(f)(1)(iv)"
 OTHER_FOUL: Final = "575.11(f)(1)(v)"
+# The duties (`duties.toml`) that define each of the three hands, highest first.
+NAMES: Final = ("high_hand", "medium_hand", "low_hand")
 
 
 @cache
@@ -63,6 +65,15 @@ def foul_clause(hands: Sequence[Sequence[int]], rank_of: Strength) -> str | None
     if high <= medium:
         return HIGH_FOUL
     return None if medium > low else MEDIUM_FOUL
+
+
+def foul_duties(hands: Sequence[Sequence[int]], rank_of: Strength) -> tuple[str, ...]:
+    """Return the duties that a foul setting violates: the setting itself, and each hand that is not what it must be."""
+    wrong_size = [name for name, hand, size in zip(NAMES, hands, SIZES, strict=True) if len(hand) != size]
+    if wrong_size:
+        return ("set_sizes", *wrong_size)
+    high, medium, _ = map(rank_of, hands)
+    return ("set_ranks", *(NAMES[:2] if high <= medium else NAMES[1:]))
 
 
 def bonus_features(cards: Sequence[int]) -> int:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from table_controller.rulebook.cards import JOKER
 from table_controller.rulebook.games.asia_poker import hands as asia
 from table_controller.rulebook.hands import hand_features, poker5
 from table_controller.rulebook.hands.ranking import describe
 from table_controller.rulebook.settlement.dealt_round import Need
+from table_controller.rulebook.settlement.ranked_by import cited, duties_of, line_by, ranked_by
 from table_controller.rulebook.settlement.terms import by_line, first_line, lost
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from table_controller.rulebook.settlement.terms import SettlementTerms
     from table_controller.rulebook.texts import PaytableLine
 
+_GAME = "asia_poker"
 _MAIN = "asia_poker"
 _CARDS = Need("cards", "575.11(e)")
 _SETTING = Need("setting", "575.11(b)")
@@ -34,7 +37,10 @@ def settle_wager(terms: SettlementTerms, played: DealtRound, seat: Seat, wager: 
     """Settle one wager."""
     if wager == "bonus":
         line, hand = bonus_line(terms, seat.cards), describe(poker5.best_strength(seat.cards))
-        return by_line(terms, seat, "bonus", line, ("575.11(h)(2)", "575.12(b)"), ("575.11(h)(1)",), hand)
+        ranks = line_by(_GAME, "bonus", line)
+        return by_line(
+            terms, seat, "bonus", line, ("575.11(h)(2)", "575.12(b)", *ranks), ("575.11(h)(1)", *ranks), hand
+        )
     if seat.fate == "gave_up":
         return lost(seat, _MAIN, ("575.11(d)/2",))
     return _main(terms, played, seat)
@@ -50,12 +56,14 @@ def _main(terms: SettlementTerms, played: DealtRound, seat: Seat) -> WagerVerdic
     hand = f"{_words(seat.setting, strength)}; dealer {_words(dealer, strength)}"
     foul = asia.foul_clause(seat.setting, strength)
     if foul is not None:
-        return lost(seat, _MAIN, (foul,), hand)
-    higher = sum(strength(own) > strength(other) for own, other in zip(seat.setting, dealer, strict=True))
+        return lost(seat, _MAIN, (foul, *duties_of(_GAME, *asia.foul_duties(seat.setting, strength))), hand)
+    pairs = list(zip(seat.setting, dealer, strict=True))
+    higher = sum(strength(own) > strength(other) for own, other in pairs)
+    ranks = cited(*(ranked_by(_GAME, own, other, strength, (JOKER,)) for own, other in pairs))
     if higher < 2:
-        return lost(seat, _MAIN, ("575.11(f)(1)", "575.1:Copy hand"), hand, ("A9",))
+        return lost(seat, _MAIN, ("575.11(f)(1)", "575.1:Copy hand", *ranks), hand, ("A9",))
     line = first_line(terms.table(_MAIN), hand_features.FEATURE_BIT["win"])
-    return by_line(terms, seat, _MAIN, line, ("575.11(f)(2)", "575.12(a)"), (), hand)
+    return by_line(terms, seat, _MAIN, line, ("575.11(f)(2)", "575.12(a)", *ranks), (), hand)
 
 
 def bonus_line(terms: SettlementTerms, cards: tuple[int, ...]) -> PaytableLine | None:

@@ -12,6 +12,7 @@ from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.hands.hand_encoding import (
     JOKER_KEYS,
     TWOS_KEYS,
+    WILD_KEY,
     make_evaluator,
     rank_counts,
     suited_parts,
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 Column = Literal["natural", "with_wild"]
 
+# The joker and the 2s (687a.6(b)).
+WILD: Final = frozenset((*(card for card in range(JOKER) if TWOS_KEYS[card] == WILD_KEY), JOKER))
 _RUNS: Final = Straights(5, wheel_second=False)
 
 

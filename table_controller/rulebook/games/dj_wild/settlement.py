@@ -9,6 +9,7 @@ from table_controller.rulebook.games.dj_wild import hands
 from table_controller.rulebook.hands import hand_features, poker5
 from table_controller.rulebook.hands.ranking import class_of, describe
 from table_controller.rulebook.settlement.dealt_round import Need
+from table_controller.rulebook.settlement.ranked_by import duties_of, line_by, ranked_by
 from table_controller.rulebook.settlement.terms import by_line, envy_bonus, first_line, lost, returned
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from table_controller.rulebook.settlement.terms import SettlementTerms
     from table_controller.rulebook.texts import PaytableLine
 
+_GAME = "dj_wild"
 _CARDS = Need("cards", "687a.11(e)")
 _DEALER = Need("dealer", "687a.11(d)")
 _REPLACEMENT = Need("replacement", "687a.11(f)(1)")
@@ -50,22 +52,22 @@ def settle_wager(terms: SettlementTerms, played: DealtRound, seat: Seat, wager: 
     if wager == "trips":
         return _trips(terms, seat)
     if seat.fate == "gave_up":
-        return lost(seat, wager, (_FORFEITED[wager],))
-    dealer = hands.strength(played.dealer)
-    return _bad_beat(terms, seat, dealer) if wager == "bad_beat" else _required(terms, seat, wager, dealer)
+        return lost(seat, wager, (_FORFEITED[wager], *duties_of(_GAME, "fold")))
+    return (_bad_beat if wager == "bad_beat" else _required)(terms, played, seat, wager)
 
 
-def _required(terms: SettlementTerms, seat: Seat, wager: str, dealer: int) -> WagerVerdict:
-    own = hands.strength(seat.cards)
+def _required(terms: SettlementTerms, played: DealtRound, seat: Seat, wager: str) -> WagerVerdict:
+    own, dealer = hands.strength(seat.cards), hands.strength(played.dealer)
     hand = f"{describe(own)}; dealer {describe(dealer)}"
+    ranks = ranked_by(_GAME, seat.cards, played.dealer, hands.strength, hands.WILD)
     if own == dealer:
-        return returned(seat, wager, ("687a.11(e)(2)",), hand, see=("W27",))
+        return returned(seat, wager, ("687a.11(e)(2)", *ranks), hand, see=("W27",))
     if own < dealer:
-        return lost(seat, wager, ("687a.11(e)(3)",), hand)
+        return lost(seat, wager, ("687a.11(e)(3)", *ranks), hand)
     held = hand_features.FEATURE_BIT["win"] | hands.class_features(class_of(own))
     line = first_line(terms.table(wager), held)
     pays = "687a.12(b)" if wager == "blind" else "687a.12(a)"
-    return by_line(terms, seat, wager, line, ("687a.11(e)(1)", pays), (), hand)
+    return by_line(terms, seat, wager, line, ("687a.11(e)(1)", pays, *ranks), (), hand)
 
 
 def _trips(terms: SettlementTerms, seat: Seat) -> WagerVerdict:
@@ -73,9 +75,10 @@ def _trips(terms: SettlementTerms, seat: Seat) -> WagerVerdict:
     hand_class, column = hands.paid_class(seat.cards)
     line = first_line(terms.table("trips"), hands.class_features(hand_class))
     survived = ("687a.11(b)(1)",) if seat.fate == "gave_up" else ()
-    won = (*survived, "687a.11(f)(2)(ii)", "687a.12(d)")
+    ranks = line_by(_GAME, "trips", line)
+    won = (*survived, "687a.11(f)(2)(ii)", "687a.12(d)", *ranks)
     hand = f"{describe(hands.strength(seat.cards))}, {column.replace('_', ' ')}"
-    return by_line(terms, seat, "trips", line, won, (*survived, "687a.11(f)(2)(i)"), hand, column)
+    return by_line(terms, seat, "trips", line, won, (*survived, "687a.11(f)(2)(i)", *ranks), hand, column)
 
 
 def _progressive(terms: SettlementTerms, played: DealtRound, seat: Seat) -> WagerVerdict:
@@ -83,8 +86,9 @@ def _progressive(terms: SettlementTerms, played: DealtRound, seat: Seat) -> Wage
     if _is_folded_progressive(terms, seat, "progressive"):
         return lost(seat, "progressive", survived, see=("W21",))
     line, hand = _progressive_line(terms, played, seat)
-    won = (*survived, "687a.11(f)(1)(ii)", "687a.12(c)/1")
-    return by_line(terms, seat, "progressive", line, won, (*survived, "687a.11(f)(1)(i)"), hand)
+    ranks = line_by(_GAME, "progressive", line)
+    won = (*survived, "687a.11(f)(1)(ii)", "687a.12(c)/1", *ranks)
+    return by_line(terms, seat, "progressive", line, won, (*survived, "687a.11(f)(1)(i)", *ranks), hand)
 
 
 def _progressive_line(terms: SettlementTerms, played: DealtRound, seat: Seat) -> tuple[PaytableLine | None, str]:
@@ -95,14 +99,15 @@ def _progressive_line(terms: SettlementTerms, played: DealtRound, seat: Seat) ->
     return line, describe(hands.strength(cards) if twos else poker5.best_strength(cards))
 
 
-def _bad_beat(terms: SettlementTerms, seat: Seat, dealer: int) -> WagerVerdict:
+def _bad_beat(terms: SettlementTerms, played: DealtRound, seat: Seat, _wager: str) -> WagerVerdict:
     """Pay a beaten hand of three of a kind or better: the player's, and the dealer's only if so submitted (W15)."""
-    own = hands.strength(seat.cards)
+    own, dealer = hands.strength(seat.cards), hands.strength(played.dealer)
     pays = own < dealer or (dealer < own and terms.setting("bad_beat_pays") == "either_hand")
     line = first_line(terms.table("bad_beat"), hands.class_features(class_of(min(own, dealer)))) if pays else None
     hand = f"{describe(own)}; dealer {describe(dealer)}"
-    won = ("687a.11(f)(3)(ii)", "687a.12(e)")
-    return by_line(terms, seat, "bad_beat", line, won, ("687a.11(f)(3)(i)",), hand, see=("W15",))
+    ranks = line_by(_GAME, "bad_beat", line)
+    won = ("687a.11(f)(3)(ii)", "687a.12(e)", *ranks)
+    return by_line(terms, seat, "bad_beat", line, won, ("687a.11(f)(3)(i)", *ranks), hand, see=("W15",))
 
 
 # --- envy -------------------------------------------------------------------------------------------------------------

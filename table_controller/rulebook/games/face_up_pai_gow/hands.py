@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 SIZES: Final = (5, 2)
 HIGH_FOUL: Final = "688a.11(f)(1)(iii)"
 OTHER_FOUL: Final = "688a.11(f)(1)(iv)"
+# The duties (`duties.toml`) that define each of the two hands, highest first.
+NAMES: Final = ("high_hand", "low_hand")
 
 # High and low hands are ranked alike; a joker in the low hand is an ace.
 strength: Final = poker5.best_strength
@@ -32,6 +34,11 @@ def foul_clause(hands: Sequence[Sequence[int]]) -> str | None:
         return OTHER_FOUL
     high, low = hands
     return None if strength(high) >= strength(low) else HIGH_FOUL
+
+
+def foul_duties(hands: Sequence[Sequence[int]]) -> tuple[str, ...]:
+    """Return the duties that a foul setting violates: the setting itself, or the order of its hands."""
+    return ("set_sizes" if tuple(map(len, hands)) != SIZES else "set_ranks", *NAMES)
 
 
 def is_ace_high(cards: Sequence[int]) -> bool:

@@ -10,6 +10,7 @@ from table_controller.rulebook.hands import hand_features
 from table_controller.rulebook.hands.ranking import describe
 from table_controller.rulebook.settlement.dealt_round import Need
 from table_controller.rulebook.settlement.payments import amount_of
+from table_controller.rulebook.settlement.ranked_by import cited, duties_of, line_by, ranked_by
 from table_controller.rulebook.settlement.terms import by_line, envy_bonus, first_line, lost, returned
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from table_controller.rulebook.settlement.dealt_round import DealtRound, HandSetting, Seat, WagerVerdict
     from table_controller.rulebook.settlement.terms import SettlementTerms
 
+_GAME = "face_up_pai_gow"
 _MAIN = "face_up_pai_gow_poker"
 # The clauses for a winning and for a losing hand.
 _HAND_CLAUSES = {
@@ -57,22 +59,23 @@ def settle_wager(terms: SettlementTerms, played: DealtRound, seat: Seat, wager: 
 def _main(terms: SettlementTerms, played: DealtRound, seat: Seat) -> WagerVerdict:
     if pai_gow.is_ace_high(played.dealer):  # before anything else, fouls included (F12)
         hand = f"dealer {describe(pai_gow.strength(played.dealer))}"
-        return returned(seat, _MAIN, ("688a.11(f)(2)(iii)",), hand, see=("F12",))
+        clauses = ("688a.11(f)(2)(iii)", *duties_of(_GAME, "ace_high"))
+        return returned(seat, _MAIN, clauses, hand, see=("F12",))
     assert seat.setting is not None, "the house way is never assumed for a player"
     dealer = played.dealer_setting or terms.set_by_house_way(played.dealer)
     hand = f"{_words(seat.setting)}; dealer {_words(dealer)}"
     foul = pai_gow.foul_clause(seat.setting)
     if foul is not None:
-        return lost(seat, _MAIN, (foul,), hand)
-    higher = sum(
-        pai_gow.strength(own) > pai_gow.strength(other) for own, other in zip(seat.setting, dealer, strict=True)
-    )
+        return lost(seat, _MAIN, (foul, *duties_of(_GAME, *pai_gow.foul_duties(seat.setting))), hand)
+    pairs = list(zip(seat.setting, dealer, strict=True))
+    higher = sum(pai_gow.strength(own) > pai_gow.strength(other) for own, other in pairs)
+    ranks = cited(*(ranked_by(_GAME, own, other, pai_gow.strength, (JOKER,)) for own, other in pairs))
     if higher == 0:
-        return lost(seat, _MAIN, ("688a.11(f)(1)",), hand)
+        return lost(seat, _MAIN, ("688a.11(f)(1)", *ranks), hand)
     if higher == 1:
-        return returned(seat, _MAIN, ("688a.11(f)(2)",), hand)
+        return returned(seat, _MAIN, ("688a.11(f)(2)", *ranks), hand)
     line = first_line(terms.table(_MAIN), hand_features.FEATURE_BIT["win"])
-    return by_line(terms, seat, _MAIN, line, ("688a.11(f)(3)", "688a.12(a)"), (), hand)
+    return by_line(terms, seat, _MAIN, line, ("688a.11(f)(3)", "688a.12(a)", *ranks), (), hand)
 
 
 def _ace_high(terms: SettlementTerms, played: DealtRound, seat: Seat) -> WagerVerdict:
@@ -85,15 +88,18 @@ def _ace_high(terms: SettlementTerms, played: DealtRound, seat: Seat) -> WagerVe
         held |= hand_features.FEATURE_BIT["both_ace_high"] if pai_gow.is_ace_high(seat.cards) else 0
     line = first_line(terms.table("ace_high"), held)
     hand = f"{describe(pai_gow.strength(seat.cards))}; dealer {describe(pai_gow.strength(played.dealer))}"
-    won = ("688a.11(h)(1)(i)(B)", "688a.12(b)")
-    return by_line(terms, seat, "ace_high", line, won, ("688a.11(h)(1)(i)(A)",), hand)
+    ranks = cited(line_by(_GAME, "ace_high", line), duties_of(_GAME, "ace_high"))
+    won = ("688a.11(h)(1)(i)(B)", "688a.12(b)", *ranks)
+    return by_line(terms, seat, "ace_high", line, won, ("688a.11(h)(1)(i)(A)", *ranks), hand)
 
 
 def settle_by_hand(terms: SettlementTerms, seat: Seat, wager: str) -> WagerVerdict:
     """Settle Fortune or Progressive on the player's seven cards; the printed lines of the table decide (F4, F5)."""
     table = terms.table(wager)
     line = first_line(table, pai_gow.seven_card_features(seat.cards, fully_wild=bool(table.fully_wild_joker)))
-    return by_line(terms, seat, wager, line, *_HAND_CLAUSES[wager], describe(pai_gow.strength(seat.cards)))
+    ranks, (won, else_lost) = line_by(_GAME, wager, line), _HAND_CLAUSES[wager]
+    hand = describe(pai_gow.strength(seat.cards))
+    return by_line(terms, seat, wager, line, (*won, *ranks), (*else_lost, *ranks), hand)
 
 
 # --- envy -------------------------------------------------------------------------------------------------------------
@@ -124,7 +130,7 @@ def envy(terms: SettlementTerms, _: DealtRound, seats: Sequence[Seat]) -> Iterat
             for seat in seats:
                 if qualifies(terms, seat, wager) and seat.owner != of.owner:
                     hand = describe(pai_gow.strength(of.cards))
-                    yield envy_bonus(terms, seat, wager, of, line, clauses, hand)
+                    yield envy_bonus(terms, seat, wager, of, line, (*clauses, *duties_of(_GAME, "envy_bonus")), hand)
 
 
 def envy_needs(terms: SettlementTerms, played: DealtRound, seat: Seat) -> Iterator[tuple[str, Need]]:
