@@ -234,7 +234,7 @@ def compare(c: Context, place: int) -> None:
 def _readings(c: Context, place: int) -> str:
     released, entered = c.state.round.contested[place]
     by_shoe, by_dealer = notation.format_cards(released.cards), notation.format_cards(entered.cards)
-    return f"{slot_label(released.by)} released {by_shoe}; {entered.by} entered {by_dealer}"
+    return f"{slot_label(released.by)} released {by_shoe}; the dealer entered {by_dealer}"
 
 
 def ask_rulings(c: Context) -> bool:

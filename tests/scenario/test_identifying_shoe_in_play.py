@@ -230,7 +230,7 @@ async def test_the_dealer_enters_other_cards_and_both_are_shown(seed: int) -> No
         played = Played(table)
         prompt = next(each for each in table.people.prompts_seen if each.kind == "cards_differ")
         assert "Shoe 1 released" in prompt.shows
-        assert "entered 2c 3c 4c 5c 7c" in prompt.shows
+        assert "the dealer entered 2c 3c 4c 5c 7c" in prompt.shows
         assert played.findings == ["cards_differ", "cards_ruled"]
         assert (len(played.hands), played.phase) == (5, mc.IDLE)
     finally:

@@ -572,7 +572,7 @@ def test_a_floorperson_decides_which_cards_hold(choice: str, entered_first: bool
     table = contested(entered_first=entered_first)
     prompt = table.prompt("cards_differ")
     assert (prompt.role, prompt.seat) == ("floorperson", 6)
-    assert prompt.shows == "Shoe 1 released 4s 7s 9d 9h 9s; D1 entered 9s 9h 9d 7s 4c"
+    assert prompt.shows == "Shoe 1 released 4s 7s 9d 9h 9s; the dealer entered 9s 9h 9d 7s 4c"
     assert not table.prompts("settled"), "nothing is settled meanwhile"
     assert "a floorperson decides first" in refusal_text(table.step(ev.HandEntered(6, HAND[WILD], DEALER)))
     assert refusal_text(table.step(ev.Answer(prompt.id, choice, DEALER))) == "the floorperson must answer this"
