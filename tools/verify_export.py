@@ -30,7 +30,9 @@ What is checked:
     its slip, a withdrawn claim its withdrawal, envy its hand and its seats, a correction its two people. People change a meter
     only between two rounds. Closing and opening alternate, each with its people, document and accounts; a limit fits the meter
     and its sign, a rate the configuration. Envy of a void hand is paid back. The amounts owed are computed again from the valid
-    claims in their order. Exports of the first version are judged by its own arithmetic, and the report names it.
+    claims in their order. A hit is claimed by cards that were entered, and they are ranked again by the lines of the paytable; or
+    a floorperson ruled that the dealer names the hand. Envy of a hand with entered cards is paid by their line. Exports of the
+    first version are judged by its own arithmetic, and the report names it; claims have no cards before the fourth edition.
     Records of an earlier version are read under their former names (export_checks/former_names.toml).
 
 Not checked: whether the records are true; permits that need the whole state (the tests of the rules prove them). An export that

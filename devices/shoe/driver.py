@@ -1,4 +1,4 @@
-"""The shoe's driver: typed requests and commands. The common part is in devices/driver.py."""
+"""The shoe's driver: requests, commands, the release of identified cards. The common part is in devices/driver.py."""
 
 from __future__ import annotations
 

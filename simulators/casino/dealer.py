@@ -15,6 +15,7 @@ from devices.shaker import messages as shaker
 from devices.shoe import messages as shoe
 from devices.shuffler import state as shuffler_state
 from firmware_bridge.errors import BadFault
+from simulators.casino.dealt_hands import enter_dealt
 from simulators.casino.technician import (
     ACTION_TIME_S,
     DEALER,
@@ -189,6 +190,10 @@ class SimulatedPeople(Technician):
 
     async def _obey(self, prompt: Prompt) -> None:
         await self.casino.wait(ACTION_TIME_S)
+        entry = self._cards_first(prompt)
+        if entry is not None:  # the box ranks them, and asks again
+            self.submit_entry(prompt, entry)
+            return
         number = self._plain_number(prompt)
         act = self.hand_actions().get(prompt.kind)
         if act is not None:
@@ -207,6 +212,24 @@ class SimulatedPeople(Technician):
         choice, number = self._choice(prompt, number)
         self.submit_answer(ev.Answer(prompt.id, choice, self._who(prompt), number, self.name_seats(prompt)))
 
+    # --- the cards of a progressive bet -------------------------------------------------------------------------------
+
+    def _cards_first(self, prompt: Prompt) -> ev.HandEntered | None:
+        """Return the cards to enter before a progressive hand can be named: the box offers only what cards are."""
+        if prompt.kind != "progressive" or not self._is_still_asked(prompt):
+            return None
+        hand = self.choose(prompt)
+        return None if hand in prompt.choices else self.cards_of(prompt, hand)
+
+    def cards_of(self, prompt: Prompt, hand: str) -> ev.HandEntered | None:
+        """Return the entry of a seat's cards that are a hand; None: no cards that are left can be it."""
+        return enter_dealt(self.casino.controller.table.context, prompt.seat or 0, hand, DEALER)
+
+    def submit_entry(self, _prompt: Prompt, entry: ev.HandEntered) -> None:
+        """Enter the cards of a seat."""
+        if not self.casino.is_box_down:
+            self.casino.controller.submit(entry)
+
     def _who(self, prompt: Prompt) -> ev.Person:
         """Return who answers: a second floorperson documents a hand pay whose bet the first looked up."""
         hit = self.casino.controller.table.state.money.hit_of(prompt.seat) if prompt.kind == "hand_pay" else None
@@ -224,6 +247,8 @@ class SimulatedPeople(Technician):
     def _choice(self, prompt: Prompt, number: int | None) -> tuple[str, int | None]:
         """Return the choice, and the number that goes with it."""
         choice = self.choose(prompt)
+        if prompt.kind == "progressive" and choice not in prompt.choices:
+            choice = prompt.choices[0]  # no cards can be that hand
         if prompt.number and number is not None and not prompt.least <= number <= prompt.most:
             choice, number = prompt.choices[-1], None  # the counted number is not allowed: the other choice
         if prompt.kind == "face_check" and not self.casino.are_faces_right(prompt.deck or ""):

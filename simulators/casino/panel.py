@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from table_controller.table import events as ev
+    from table_controller.table.decisions import Prompt
 
 # People and PINs of a simulated table. Not secret: they protect only a simulation.
 PINS: Final = {"dealer-1": "481516", "dealer-2": "234299", "floor-1": "271828", "tech-1": "314159", "audit-1": "161803"}
@@ -38,12 +39,20 @@ LOOK: Final = 0.5
 
 
 class PanelHands(SimulatedPeople):
-    """People who do what the box asks for. If `is_silent`, they only store `ready_answers`."""
+    """People who do what the box asks for. If `is_silent`, they only store `ready_answers` and `ready_cards`."""
 
     def __init__(self, casino: CasinoTable) -> None:
         super().__init__(casino)
         self.is_silent = True
         self.ready_answers: dict[int, ev.Answer] = {}
+        self.ready_cards: dict[int, ev.HandEntered] = {}  # what is entered before a prompt is answered
+
+    def submit_entry(self, prompt: Prompt, entry: ev.HandEntered) -> None:
+        """Store the cards of a seat, or enter them."""
+        if self.is_silent:
+            self.ready_cards[prompt.id] = entry
+        else:
+            super().submit_entry(prompt, entry)
 
     def submit_answer(self, answer: ev.Answer) -> None:
         """Store the answer, or send it."""
@@ -83,7 +92,8 @@ class SimulatedBench:
         if not isinstance(people, PanelHands):
             return {}
         open_ = self._casino.controller.table.state.prompts
-        return {str(id_): _hint(answer) for id_, answer in people.ready_answers.items() if id_ in open_}
+        cards = {str(id_): f"enter {entry.cards}" for id_, entry in people.ready_cards.items() if id_ in open_}
+        return cards | {str(id_): _hint(answer) for id_, answer in people.ready_answers.items() if id_ in open_}
 
 
 # Order for a bench engineer: faults of the machine itself first.

@@ -125,6 +125,13 @@ class Board:
         """Record the end of a command that took some time, and report it to the host."""
         self.emit(self.memory.settle(command, outcome, reason))
 
+    def settle_test(self, command: int, failure: int | None) -> None:
+        """Record the end of a self-test: FAILED with the reason, or DONE if there is none."""
+        if failure is None:
+            self.settle(command, Outcome.DONE)
+        else:
+            self.settle(command, Outcome.FAILED, failure)
+
     def emit(self, event: Message, *, droppable: bool = False) -> None:
         """Send an event to the host, if there is one; a droppable event is dropped on a busy line."""
         link = self._link

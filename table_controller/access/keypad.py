@@ -29,10 +29,14 @@ log = logging.getLogger(__name__)
 
 # Kind of prompt -> prompt of the keypad; the keypad shows the first open one.
 _PROMPTS: Final = {"seats": m.KeypadPrompt.SEATS, "stub": m.KeypadPrompt.STUB_COUNT, "chips": m.KeypadPrompt.CHIP_COUNT}
+# Prompts that only a panel or the control socket can answer: the keypad shows where. It has no keys for cards, so a hit
+# is never claimed at it, nor is a bet lost there.
+_ELSEWHERE: Final = ("progressive",)
 _TEXTS: Final = {
     "seats": ["SEATS WITH A WAGER", "press seats", "then CONFIRM"],
     "stub": ["CARDS IN THE STUB", "type the count", "then ENTER"],
     "chips": ["PROGRESSIVE CHIPS", "type the count", "then ENTER"],
+    "progressive": ["PROGRESSIVE: SEAT {seat}", "enter its hand", "at the panel"],
 }
 
 
@@ -73,7 +77,7 @@ class Keypad:
 
     def _question(self) -> Prompt | None:
         open_ = self._controller.table.state.prompts.values()
-        return next((prompt for kind in _PROMPTS for prompt in open_ if prompt.kind == kind), None)
+        return next((prompt for kind in (*_PROMPTS, *_ELSEWHERE) for prompt in open_ if prompt.kind == kind), None)
 
     def _lamps(self) -> frozenset[m.Lamp]:
         state = self._controller.table.state
@@ -100,8 +104,9 @@ class Keypad:
                 if self._asked.get(name, (0, 0))[0] != (prompt.id if prompt else 0):
                     number = self._fresh()
                     self._asked[name] = (prompt.id if prompt else 0, number)
-                    kind = prompt.kind if prompt else ""
-                    await driver.show(number, _PROMPTS.get(kind, m.KeypadPrompt.NOTHING), _TEXTS.get(kind, []))
+                    kind, seat = (prompt.kind, prompt.seat) if prompt else ("", None)
+                    lines = [line.format(seat=seat) for line in _TEXTS.get(kind, ())]
+                    await driver.show(number, _PROMPTS.get(kind, m.KeypadPrompt.NOTHING), lines)
                 elif self._lit.get(name) != lamps:
                     self._lit[name] = lamps
                     await driver.set_lamps(self._fresh(), *lamps)
@@ -150,7 +155,7 @@ class Keypad:
         """Submit an entry, if it answers the prompt that the keypad showed."""
         question, show = self._asked.pop(slot, (0, 0))
         prompt = self._controller.table.state.prompts.get(question)
-        if prompt is not None and asked == show:
+        if prompt is not None and asked == show and prompt.kind in _PROMPTS:
             self._answer(slot, prompt, number, seats)
         self._show(slot)  # show an open prompt again
 

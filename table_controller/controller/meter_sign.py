@@ -17,6 +17,7 @@ from devices.meter_sign.driver import MeterSignDriver
 from devices.meter_sign.messages import Stale, Status
 from firmware_bridge.errors import PitboxError
 from table_controller.controller.lock_window import LockWindow
+from table_controller.controller.shown_money import is_public
 from table_controller.controller.slot import slots_of
 from table_controller.ledger.money import CENT, format_dollars
 from table_controller.rulebook.posting.build import build_posting
@@ -52,12 +53,12 @@ class SignAmounts(msgspec.Struct, frozen=True):
 
 
 def sign_amounts(controller: Controller) -> SignAmounts:
-    """Return the durable amounts for a sign: the meter, unpaid hits, and the last final hit of this round."""
+    """Return the durable amounts for a sign: the meter, unpaid hits, and the last validated hit of this round."""
     money = controller.shown_money
     assert money is not None, "a table without a meter has no amounts"
-    final = [hit for hit in money.hits if money.is_final(hit)]
-    won = final[-1].amount if final else 0
-    return SignAmounts(money.meters.current // CENT, money.meters.pending // CENT, won // CENT)
+    validated = [hit for hit in money.hits if is_public(hit.state)]
+    won = validated[-1].amount if validated else 0
+    return SignAmounts(money.public.current // CENT, money.public.pending // CENT, won // CENT)
 
 
 class MeterSigns:

@@ -1,6 +1,7 @@
 """The amounts of the meter that people may see: those after the last step on disk.
 
 The core is ahead of the disk by the steps that are being written. Amounts that a power cut could undo are not shown.
+Players see nothing of a hit that no floorperson has validated: for them its claim was not made.
 """
 
 from __future__ import annotations
@@ -32,9 +33,26 @@ class ShownMoney(msgspec.Struct, frozen=True):
     closed: str = ""  # why the meter is closed to play; empty while it is open
     next_slip: int = 1  # the next free number of a hand pay's slip
 
+    @property
+    def public(self) -> Meters:
+        """The amounts for players: as if the hits that are not validated had not been claimed."""
+        claims = [hit for hit in self.hits if not is_public(hit.state)]
+        seeded = sum(hit.from_reserve + hit.from_seed for hit in claims)
+        return msgspec.structs.replace(
+            self.meters,
+            current=self.meters.current + sum(hit.share for hit in claims) - seeded,
+            reserve=self.meters.reserve + sum(hit.from_reserve for hit in claims),
+            pending=self.meters.pending - sum(hit.amount for hit in claims),
+        )
+
     def is_final(self, hit: Hit) -> bool:
         """Return whether the amount of a hit is final and can be paid."""
         return hit.id in self.final
+
+
+def is_public(state: str) -> bool:
+    """Return whether players may see a hit in this state: a floorperson has validated it."""
+    return state not in mc.HIT_UNVALIDATED
 
 
 def shown_money_of(table: Table) -> ShownMoney | None:

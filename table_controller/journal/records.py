@@ -20,8 +20,9 @@ from table_controller.table.events import Event, Person
 # it in the same commit and fills the table of former names: python -m tools.former_names.
 VERSION: Final = 3
 # The edition of the accounting rules (docs/money.md): since 2, a rejected claim is reversed exactly; since 3, a
-# document moves money only once. Entries of a journal are judged by the edition that its `box` records name.
-ACCOUNTING: Final = 3
+# document moves money only once; since 4, a hit is claimed by its cards. Entries of a journal are judged by the edition
+# that its `box` records name.
+ACCOUNTING: Final = 4
 # Kinds of records; the kinds that the store itself writes are in `chain`.
 STEP: Final = "step"
 BOX: Final = "box"

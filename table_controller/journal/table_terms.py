@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from table_controller.table.context import Context
 
 
+_FIVE: Final = 5  # cards of a hand in which a joker is replaced for the progressive (687a.11(f)(1))
+
+
 class TableTerms(msgspec.Struct, frozen=True, kw_only=True):
     """Terms from a start on. Each place gets `hand` cards in the first deal, and `second` more after decisions."""
 
@@ -29,6 +32,7 @@ class TableTerms(msgspec.Struct, frozen=True, kw_only=True):
     dealer_hand: bool
     dealing: str
     meter: MeterRules | None = None
+    ranking: str = ""  # which cards are wild for the progressive; journals of earlier software have none
 
 
 class SiteTerms(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,5 +61,15 @@ def terms_of(context: Context) -> TableTerms:
         game=edition.game, title=edition.title, chapter=edition.chapter, seats=context.submission.seats,
         cards=edition.cards.count, hand=edition.hand.first_deal, second=edition.hand.second_deal,
         all_places=context.deals_to_all_seats, dealer_hand=edition.hand.dealer_hand, dealing=context.state.dealing,
-        meter=context.meter,
+        meter=context.meter, ranking=_ranking(context),
     )  # fmt: skip
+
+
+def _ranking(context: Context) -> str:
+    """Return how many cards of a seat a progressive paytable ranks, and which of them are wild."""
+    rules = context.edition.progressive
+    if context.meter is None or rules is None:
+        return ""
+    if context.edition.hand.cards == _FIVE:  # the joker is replaced
+        return "five_wild_twos" if context.submission.settings.get("progressive_wilds") == "twos" else "five_natural"
+    return "seven_wild_joker" if context.terms.table(rules.wager).fully_wild_joker else "seven_limited_joker"

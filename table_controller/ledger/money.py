@@ -1,4 +1,4 @@
-"""The money book: double entry in integer micro-dollars, with its accounts, entries and invariants."""
+"""The money book: double entry in integer micro-dollars, its invariants, and the slip numbers of hand pays."""
 
 from __future__ import annotations
 

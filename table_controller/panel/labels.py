@@ -138,6 +138,8 @@ ANSWERS: Final[dict[str, str]] = {
     "stands": "It stands",
     "enter_again": "Enter the cards again",
     "dealer_settles": "The dealer settles",
+    "ranked_otherwise": "The rule ranks it otherwise: the dealer names it",
+    "cards_mixed": "The cards are mixed: the dealer names it",
     "surrendered": "Surrendered",
     "shown": "Shown",
     "released": "The shoe's cards",

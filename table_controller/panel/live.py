@@ -15,7 +15,7 @@ import msgspec
 from table_controller.host.quota import Quota, origin_of
 from table_controller.panel.devices import devices, error_view
 from table_controller.panel.metrics import EventCounters
-from table_controller.panel.view import finding_view, machines_in_test_mode, meter_view, table_view
+from table_controller.panel.view import finding_view, machines_in_test_mode, public_meter_view, table_view
 from table_controller.rulebook.posting.build import build_posting
 from table_controller.rulebook.settlement.terms import SettlementTerms
 
@@ -210,7 +210,7 @@ class LivePages:
             return view
         view["testing"] = machines_in_test_mode(table)
         if role == SIGN:
-            return view | {"meter": meter_view(table), "game": table.rules.title}
+            return view | {"meter": public_meter_view(table), "game": table.rules.title}
         view["notices"] = [notice.sentence for notice in box.notice_watch.notices] if role in TECHNICAL_ROLES else []
         view |= table_view(table, role, box.controller.time_left())
         if self._hints is not None:

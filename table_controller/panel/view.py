@@ -18,7 +18,14 @@ if TYPE_CHECKING:
 
     from table_controller.journal.finding_log import LoggedFinding
     from table_controller.journal.hit_log import LoggedHit
-    from table_controller.picture.types import DeckPicture, HoldPicture, PlacePicture, TablePicture, TaskPicture
+    from table_controller.picture.types import (
+        DeckPicture,
+        HitPicture,
+        HoldPicture,
+        PlacePicture,
+        TablePicture,
+        TaskPicture,
+    )
     from table_controller.table.decisions import DenialReason, Prompt, Proposal
     from table_controller.table.state import Hold
 
@@ -332,20 +339,35 @@ def meter_view(table: TablePicture) -> dict[str, Any] | None:
         "current": meters.current,
         "text": format_dollars(meters.current),
         "pending": format_dollars(meters.pending) if meters.pending else "",
-        "hits": [
-            {
-                "seat": hit.seat,
-                "hand": _award(table, hit.hand),
-                "amount": format_dollars(hit.amount),
-                "state": to_words(hit.state) + ("" if hit.final else ", provisional"),
-                "final": hit.final,
-            }
-            for hit in meters.hits
-        ],
+        "hits": [_hit(table, hit) for hit in meters.hits],
         "reserve": format_dollars(meters.reserve),
         "overflow": format_dollars(meters.overflow),
         "closed": meters.closed,
         "paid": format_dollars(meters.paid),
+    }
+
+
+def _hit(table: TablePicture, hit: HitPicture) -> dict[str, Any]:
+    return {
+        "seat": hit.seat,
+        "hand": _award(table, hit.hand),
+        "amount": format_dollars(hit.amount),
+        "state": to_words(hit.state) + ("" if hit.final else ", provisional"),
+        "final": hit.final,
+    }
+
+
+def public_meter_view(table: TablePicture) -> dict[str, Any] | None:
+    """Return the meter as players see it: nothing of a hit before a floorperson has validated it."""
+    meters = table.meters
+    if meters is None:
+        return None
+    return {
+        "current": meters.public_current,
+        "text": format_dollars(meters.public_current),
+        "pending": format_dollars(meters.public_pending) if meters.public_pending else "",
+        "hits": [_hit(table, hit) for hit in meters.hits if hit.public],
+        "closed": meters.closed,
     }
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from table_controller.controller.kinds import CONTROLLER_KINDS
 from table_controller.controller.kinds.controller_kind import COMMON_PERMITS
+from table_controller.controller.shown_money import is_public
 from table_controller.picture import types as p
 from table_controller.rulebook.cards import format_cards
 from table_controller.table import known_hands, return_to_service, shuffling
@@ -127,6 +128,7 @@ def _permits(table: Table) -> list[p.PermitPicture]:
         permits += [
             p.PermitPicture(act, table.permit(act, name, held, seat=seat), name, held)
             for act in (*kind.permits, *COMMON_PERMITS)
+            if act != "insert" or table.context.submission.inserts_into_shoe  # else no deck ever goes that way
         ]
     return permits
 
@@ -152,7 +154,7 @@ def _test(table: Table, name: str) -> p.TestPicture | None:
 
 def _place(table: Table, place: int) -> p.PlacePicture:
     round_ = table.state.round
-    hand, may_enter = round_.hands.get(place), known_hands.entry_objection(table.context, place) is None
+    hand, may_enter = round_.hands.get(place), known_hands.may_enter(table.context, place)
     known = "" if hand is None else format_cards(hand.cards)
     if place == 0:
         return p.PlacePicture(0, _cards(table, 0), hand=known, may_enter=may_enter)
@@ -222,8 +224,13 @@ def _meters(money: ShownMoney | None, signs: dict[str, str]) -> p.MeterPicture |
     if money is None:
         return None
     rules = money.rules
-    hits = tuple([p.HitPicture(hit.seat, hit.hand, hit.amount, hit.state, money.is_final(hit)) for hit in money.hits])
+    hits = tuple([
+        p.HitPicture(hit.seat, hit.hand, hit.amount, hit.state, money.is_final(hit), is_public(hit.state))
+        for hit in money.hits
+    ])  # fmt: skip
+    public = money.public
     return p.MeterPicture(
         **msgspec.structs.asdict(money.meters), closed=money.closed, seed=rules.seed, signs=signs,
         entry=money.entries, rate_bp=rules.rate_bp, limit=rules.limit, hits=hits, next_slip=money.next_slip,
+        public_current=public.current, public_reserve=public.reserve, public_pending=public.pending,
     )  # fmt: skip

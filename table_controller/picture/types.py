@@ -124,13 +124,17 @@ class HoldPicture(msgspec.Struct, frozen=True):
 
 
 class HitPicture(msgspec.Struct, frozen=True):
-    """A hit of this round that is not withdrawn. `final`: no earlier claim can change its amount any more."""
+    """A hit of this round that is not withdrawn. `final`: no earlier claim can change its amount any more.
+
+    `public`: a floorperson has validated it, so players may see it.
+    """
 
     seat: int
     hand: str
     amount: int
     state: str
     final: bool
+    public: bool = False
 
 
 class MeterPicture(msgspec.Struct, frozen=True):
@@ -150,6 +154,10 @@ class MeterPicture(msgspec.Struct, frozen=True):
     limit: int = 0
     hits: tuple[HitPicture, ...] = ()
     next_slip: int = 1  # the next free number of a hand pay's slip
+    # The same for players: as if the hits that no floorperson has validated had not been claimed.
+    public_current: int = 0
+    public_reserve: int = 0
+    public_pending: int = 0
 
     @property
     def paid(self) -> int:

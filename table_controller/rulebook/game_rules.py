@@ -69,7 +69,7 @@ class GameRules(NamedTuple):
     describe: Callable[[Sequence[Card]], str]
     # The features that a paytable may pay, in the paytables' words.
     features: Callable[[Sequence[Card]], tuple[str, ...]] = _no_features
-    # The policies by which the dealer sets hands, the default first.
+    # The house ways by which the dealer sets hands, the default first.
     house_ways: Mapping[str, HouseWay] = {}
     # The hands of a setting, with their ranks in words.
     show_setting: Callable[[HandSetting], tuple[SetHand, ...]] | None = None

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import BadHand
 from table_controller.rulebook import cards as notation
-from table_controller.rulebook.settlement.check import check
 from table_controller.table import settling
 from table_controller.table.decisions import DealtCards
 from table_controller.table.irregularities import open_hold
@@ -169,7 +168,7 @@ def _take_over(c: Context, issued: IssuedCommand, hand: DealtHand, unread: int) 
     elif place not in round_.hands:
         round_.hands[place] = Hand(hand.cards, issued.slot)
         try:
-            check(c.terms, settling.dealt_round(c), partial=True)
+            settling.check_known(c, settling.dealt_round(c))
         except BadHand as error:
             del round_.hands[place]
             _contradict(c, issued, str(error))
@@ -258,7 +257,7 @@ def _ruled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     if answer.choice in kept:
         round_.hands[place] = kept[answer.choice]
         try:
-            check(c.terms, settling.dealt_round(c), partial=True)
+            settling.check_known(c, settling.dealt_round(c))
         except BadHand as error:  # cards of another place were entered meanwhile
             del round_.hands[place]
             text += f"; not possible: {error}"

@@ -202,7 +202,9 @@ def _objection(c: Context, prompt: Prompt, event: ev.Answer) -> str | None:
     if event.who.role != prompt.role:
         return f"the {prompt.role} must answer this"
     if event.choice not in prompt.choices:
-        return f"{event.choice!r} is not an answer to this question; answer {', '.join(prompt.choices)}"
+        why = hits.NOT_OFFERED.get(prompt.kind)
+        objection = why(c, prompt, event) if why is not None else None
+        return objection or f"{event.choice!r} is not an answer to this question; answer {', '.join(prompt.choices)}"
     first = event.choice == prompt.choices[0]
     if prompt.number and first and (event.number is None or not prompt.least <= event.number <= prompt.most):
         return f"enter a number from {prompt.least} to {prompt.most}"

@@ -17,17 +17,18 @@ def open_dispute(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     _record(c, "settlement_disputed", prompt, answer)
 
 
-def end_dispute(c: Context, prompt: Prompt, answer: ev.Answer) -> int:
+def end_dispute(c: Context, prompt: Prompt, answer: ev.Answer, about: str = "") -> int:
     """A floorperson ruled: record it, and let the dealer settle without the cards if that is ruled; return the seat."""
     assert prompt.seat is not None
     c.state.round.disputed.remove(prompt.seat)
     if answer.choice == "dealer_settles":
         c.state.round.dealer_settles.append(prompt.seat)
-    _record(c, "dispute_ruled", prompt, answer)
+    _record(c, "dispute_ruled", prompt, answer, about)
     return prompt.seat
 
 
-def _record(c: Context, kind: str, prompt: Prompt, answer: ev.Answer) -> None:
+def _record(c: Context, kind: str, prompt: Prompt, answer: ev.Answer, about: str = "") -> None:
     wagers = ", ".join(proposal.wager for proposal in prompt.proposals)
     who = answer.who.credential
-    c.record_finding(kind, f"round {c.state.round.number}, seat {prompt.seat}, {wagers}: {answer.choice} by {who}")
+    where = f"round {c.state.round.number}, seat {prompt.seat}, {wagers}"
+    c.record_finding(kind, f"{where}: {answer.choice} by {who}{about}")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 DEALER: Final = 0  # the dealer's place
 # Why the cards of a place are not exposed.
-Obstacle = Literal["no_hand", "surrendered", "incomplete", "face_down"]
+Obstacle = Literal["no_hand", "returned", "surrendered", "incomplete", "face_down"]
 
 
 def obstacle(v: TableView, place: int) -> Obstacle | None:
@@ -26,6 +26,8 @@ def obstacle(v: TableView, place: int) -> Obstacle | None:
             return "no_hand"
     elif place not in round_.seats or place in round_.dead:
         return "no_hand"
+    elif place in round_.incomplete:
+        return "returned"
     elif place in round_.surrendered or round_.decided.get(place) == "surrender":
         return "surrendered"
     if place and v.edition.hand.second_deal and place not in round_.second:
@@ -47,6 +49,8 @@ def exposure_objection(v: TableView, place: int) -> str | None:
             return f"{v.edition.title} has no dealer's hand"
         case "no_hand":
             return f"seat {place} has no hand in this round{v.citation('seats')}"
+        case "returned":
+            return f"the hand of seat {place} is incomplete; its wagers are returned{v.citation('seats')}"
         case "surrendered":
             return f"the hand of seat {place} was surrendered and stays face down{v.citation('surrender_count')}"
         case "incomplete":

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import hits as ledger
 from table_controller.ledger import meter
-from table_controller.ledger.money import MOST_SLIPS
-from table_controller.rulebook.cards import format_cards
+from table_controller.ledger.money import MOST_SLIPS, format_dollars
+from table_controller.rulebook.cards import JOKER, format_cards
 from table_controller.table import disputes, progressive_bets, settling
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import HitClaimed, RequestRefused
@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 NO_WIN: Final = "no_win"
 NO_ENVY: Final = "none"
 DISPUTED: Final = "disputed"
+# A floorperson's rulings on a disputed claim: the cards decide, they are entered again, or the dealer names the hand,
+# for one of these reasons.
+UPHELD: Final = "stands"
+ENTER_AGAIN: Final = "enter_again"
+DEALER_NAMES: Final = ("ranked_otherwise", "cards_mixed")
 
 
 def advance(c: Context) -> None:
@@ -81,19 +86,19 @@ def _ask_claims(c: Context) -> None:
 
 
 def _ask_claim(c: Context, rules: MeterRules, seat: int) -> None:
-    """Ask what a bet won. Known cards decide it: the dealer confirms that, or disputes it."""
-    known = settling.claimed_hand(c, seat)
-    if known is None:
+    """Ask what a bet won. Only known cards win: the dealer confirms what they are, or disputes it."""
+    known, round_, clauses = settling.claimed_hand(c, seat), c.state.round, c.clauses("claim")
+    if seat in round_.disputed:
+        c.ask("claim_disputed", "floorperson", UPHELD, ENTER_AGAIN, *DEALER_NAMES, seat=seat, clauses=clauses,
+              proposals=known[1] if known is not None else (), shows=_known_cards(c, seat))  # fmt: skip
+    elif seat in round_.claims_ruled:
         hands = (award.hand for award in rules.awards)
-        c.ask("progressive", "dealer", NO_WIN, *hands, seat=seat, clauses=c.clauses("claim"))
-        return
-    hand, proposals = known
-    if seat in c.state.round.disputed:
-        c.ask("claim_disputed", "floorperson", "stands", "dealer_settles", seat=seat, clauses=c.clauses("claim"),
-              proposals=proposals)  # fmt: skip
-        return
-    choices = (hand or NO_WIN, *(() if seat in c.state.round.claims_stand else (DISPUTED,)))
-    c.ask("progressive", "dealer", *choices, seat=seat, clauses=c.clauses("claim"), proposals=proposals)
+        c.ask("progressive", "dealer", NO_WIN, *hands, seat=seat, clauses=clauses, shows=_known_cards(c, seat))
+    elif known is None:
+        c.ask("progressive", "dealer", NO_WIN, seat=seat, clauses=clauses, shows=_entry_due(c, seat))
+    else:
+        choices = (known[0] or NO_WIN, *(() if seat in round_.claims_stand else (DISPUTED,)))
+        c.ask("progressive", "dealer", *choices, seat=seat, clauses=clauses, proposals=known[1])
 
 
 def _ask_next(c: Context, hit: Hit) -> None:
@@ -107,7 +112,7 @@ def _ask_next(c: Context, hit: Hit) -> None:
         case mc.HIT_LIGHT_SEEN if c.state.money.is_final(hit):
             payments = ("hand_pay",) if hit.on_meter else ("table", "hand_pay")
             c.ask("hit_validate", "floorperson", *payments, "refuse", seat=hit.seat, clauses=c.clauses("pay"),
-                  shows=_known_cards(c, hit.seat))  # fmt: skip
+                  shows=_hand_line_amount(c, hit))  # fmt: skip
         case mc.HIT_VALIDATED if not c.reasons_against("pay", seat=hit.seat):
             c.ask("hit_pay", "dealer", "paid", seat=hit.seat, clauses=c.clauses("award"))
         case mc.HIT_HAND_PAY if c.state.money.is_final(hit):
@@ -116,9 +121,42 @@ def _ask_next(c: Context, hit: Hit) -> None:
 
 
 def _known_cards(c: Context, seat: int) -> str:
-    """Return the known cards of a seat, for the person who validates its hit."""
+    """Return the known cards of a seat, with the card that replaces its joker and a floorperson's ruling about it."""
+    round_ = c.state.round
+    hand = round_.hands.get(seat)
+    parts = [] if hand is None else [format_cards(hand.cards)]
+    if hand is not None and JOKER in hand.cards and round_.replacement_card is not None:
+        parts.append(f"joker replaced by {format_cards((round_.replacement_card,))}")
+    ruled = round_.claims_ruled.get(seat)
+    return "; ".join(parts if ruled is None else [*parts, ruled])
+
+
+def _entry_due(c: Context, seat: int) -> str:
+    """Return what must be entered before the hand of a seat can be claimed."""
+    if seat not in c.state.round.hands:
+        return "a hand that wins is claimed by its cards: enter them"
+    return f"{_known_cards(c, seat)}: enter the card that replaces the joker"
+
+
+def _hand_line_amount(c: Context, hit: Hit) -> str:
+    """Return what the person who validates a hit compares with the table: its cards, line and amount."""
+    assert c.meter is not None
+    line = next(award.label for award in c.meter.awards if award.hand == hit.hand)
+    return "; ".join(part for part in (_known_cards(c, hit.seat), line, format_dollars(hit.amount)) if part)
+
+
+def claim_objection(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
+    """Return why a line of the paytable cannot be claimed: the seat's cards do not decide what its bet won."""
+    rules, seat = c.meter, prompt.seat
+    assert seat is not None
+    if rules is None or not any(award.hand == answer.choice for award in rules.awards):
+        return None
+    if settling.claimed_hand(c, seat) is not None or seat in c.state.round.claims_ruled:
+        return None
     hand = c.state.round.hands.get(seat)
-    return "" if hand is None else format_cards(hand.cards)
+    lacks = "its cards" if hand is None else "the card that replaces its joker"
+    how = "enter_hand" if hand is None else "enter_replacement"
+    return f"seat {seat}: a hand wins only by its cards; first enter {lacks} ({how}, card pad){c.citation('claim')}"
 
 
 def _ask_envy(c: Context) -> None:
@@ -132,7 +170,10 @@ def _ask_envy(c: Context) -> None:
             continue
         hand = progressive_bets.envy_line(c, seat)
         if hand is None:
-            c.ask("envy_line", "dealer", NO_ENVY, *rules.envied, seat=seat, clauses=c.clauses("envy_line"))
+            line = settling.envied_hand(c, seat)
+            lines = (NO_ENVY, *rules.envied) if line is None else (line or NO_ENVY,)
+            c.ask("envy_line", "dealer", *lines, seat=seat, clauses=c.clauses("envy_line"),
+                  shows=_known_cards(c, seat))  # fmt: skip
         elif hand and seat not in money.envy_paid:
             c.ask("progressive_envy", "dealer", "paid", seat=seat, seats=True, clauses=c.clauses("progressive_envy"))
 
@@ -167,16 +208,26 @@ def _claimed(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 
 
 def _claim_ruled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
-    """A floorperson rules about a disputed claim: the known cards decide it, or the dealer names the hand."""
-    seat = disputes.end_dispute(c, prompt, answer)
-    if answer.choice == "stands":
+    """A floorperson rules about a disputed claim: the cards decide, are entered again, or the dealer names the hand."""
+    assert prompt.seat is not None
+    line = ", ".join(proposal.line or proposal.outcome for proposal in prompt.proposals)
+    cards = _known_cards(c, prompt.seat)
+    seat = disputes.end_dispute(c, prompt, answer, f"; {cards}: {line}")
+    if answer.choice == UPHELD:
         c.state.round.claims_stand.append(seat)
+    elif answer.choice == ENTER_AGAIN:
+        c.state.round.hands.pop(seat, None)
+    else:
+        reason = answer.choice.replace("_", " ")
+        c.state.round.claims_ruled[seat] = f"{reason}, ruled by {answer.who.credential}"
 
 
 def _refused(c: Context, hit: Hit, prompt: Prompt, answer: ev.Answer) -> None:
     """Withdraw a claim and ask the dealer again for the hand. A new claim comes after all other claims."""
     progressive_bets.withdraw_hit(c, hit, prompt.clauses)
     c.state.money.bets[hit.seat].state = "open"
+    c.state.round.claims_stand = [seat for seat in c.state.round.claims_stand if seat != hit.seat]
+    c.state.round.claims_fell.append(hit.seat)
     c.record_finding(
         "claim_withdrawn", f"seat {hit.seat}: {hit.hand} was claimed; {answer.who.credential} answered {answer.choice}"
     )
@@ -313,6 +364,8 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "envy_line": _envy_line,
     "progressive_envy": _envy_paid,
 }
+# Why a choice that the prompt does not offer is no answer, in place of the list of its choices.
+NOT_OFFERED: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {"progressive": claim_objection}
 CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {
     "progressive_envy": envy_objection,
     "hit_dark": _another_than_the_dealer,

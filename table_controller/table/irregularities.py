@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 
 from devices.service import FAULTED
 from table_controller.rulebook import TRIGGERS, default_ruling, find_ruling, order_by_precedence
+from table_controller.rulebook.game_rules import game_rules
 from table_controller.table import progressive_bets
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import HoldOpened, WagersReturned
@@ -49,8 +50,6 @@ STEPS_OF_OUTCOME: Final[dict[str, tuple[str, ...]]] = {
     "sign_out_of_order": ("sign_seen",),
     "finish_after_reshuffle": ("rack_shuffled", "card_burned"),
 }
-# The wagers that are settled even in a void round (687a.13(d)).
-_SETTLED_WHEN_VOID: Final = ("progressive", "trips")
 _MOVES_DECK: Final = ("reshuffle", "reshuffle_with_dealt", "remove_deck")
 # The steps of other holds that remain due when the round is void: those about cards and devices, not hands.
 _OUTLAST_VOID: Final = (
@@ -280,7 +279,8 @@ def _void(c: Context, hold: Hold) -> None:
     if c.state.round.asked_start and c.state.start == "shaker" and c.start_slot is not None:
         c.issue_command("stop", c.start_slot, safe=True)
     c.fire_round("void")
-    settled = _SETTLED_WHEN_VOID if "settle_optional_wagers" in hold.outcomes else ()
+    settles = "settle_optional_wagers" in hold.outcomes
+    settled = game_rules(c.edition.game).settled_in_void_round if settles else ()
     c.out.append(WagersReturned(c.state.round.number, settled, hold.clauses))
     progressive_bets.void_bets(c, hold.clauses, settles="progressive" in settled)
     close_bets(c)

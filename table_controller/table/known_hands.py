@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Prompt
 
 _DEALER: Final = 0  # the dealer's place
+_ABOUT_ENVY: Final = ("envy_hand", "envy_line")  # prompts about the envy of a hand
 
 
 # --- why the cards of a place may not be entered now ------------------------------------------------------------------
@@ -36,27 +37,69 @@ _DEALER: Final = 0  # the dealer's place
 
 def entry_objection(c: Context, place: int) -> str | None:
     """Return why what is known of a place may not be entered or changed."""
+    return _objection(c, place, late=_may_enter_late(c, place))
+
+
+def replacement_objection(c: Context, place: int) -> str | None:
+    """Return why the card that replaces the joker of a place may not be entered or changed."""
+    is_first = c.state.round.replacement_card is None and _waits_for_cards(c, place)
+    return _objection(c, place, late=is_first or _may_enter_late(c, place))
+
+
+def may_enter(c: Context, place: int) -> bool:
+    """Whether anything about the cards of a place may be entered now, at least the card that replaces its joker."""
+    if entry_objection(c, place) is None:
+        return True
+    hand = c.state.round.hands.get(place)
+    return hand is not None and notation.JOKER in hand.cards and replacement_objection(c, place) is None
+
+
+def _objection(c: Context, place: int, *, late: bool) -> str | None:
+    """Return why an entry about a place is refused; `late`: it may be made after the seat's main wager is settled."""
     objection = exposure_objection(c, place)
     if objection is not None:
         return objection
     round_ = c.state.round
-    if place in round_.settled:
-        return f"seat {place} is settled; report an error to the floorperson{c.citation('settle')}"
     if place in round_.contested:
         return f"the cards of {card_release.place_name(place)} differ from the shoe's; a floorperson decides first"
     if place in round_.disputed:
         return f"the settlement of seat {place} is disputed; a floorperson rules first"
+    if place in round_.settled and not late:
+        return f"seat {place} is settled; report an error to the floorperson{c.citation('settle')}"
     if place == _DEALER and place in round_.hands and round_.settled:
         return f"seat {round_.settled[0]} is settled by the dealer's hand; report an error to the floorperson"
     return None
 
 
+def _may_enter_late(c: Context, place: int) -> bool:
+    """Whether the cards of a settled seat may be entered: a progressive bet or envy waits for them.
+
+    They change nothing that is settled: they were not known, or a claim by them was withdrawn. Only what people entered
+    is corrected.
+    """
+    hand = c.state.round.hands.get(place)
+    if hand is None:
+        return _waits_for_cards(c, place)
+    return place in c.state.round.claims_fell and hand.by not in c.state.slots and _waits_for_cards(c, place)
+
+
+def _waits_for_cards(c: Context, place: int) -> bool:
+    """Whether a progressive bet of a seat is open, or the dealer is asked whether its hand pays envy."""
+    bet = c.state.money.bets.get(place)
+    if bet is not None:
+        return bet.state == "open"
+    return any(prompt.seat == place and prompt.kind in _ABOUT_ENVY for prompt in c.state.prompts.values())
+
+
 # --- entries ----------------------------------------------------------------------------------------------------------
 
 
-def _try_entry(c: Context, place: int, enter: Callable[[], None]) -> None:
+def _try_entry(
+    c: Context, place: int, enter: Callable[[], None],
+    why_not: Callable[[Context, int], str | None] = entry_objection,
+) -> None:  # fmt: skip
     """Make an entry; undo and refuse it if the round that is then known is impossible."""
-    objection = entry_objection(c, place)
+    objection = why_not(c, place)
     if objection is not None:
         c.refuse(objection)
         return
@@ -64,7 +107,7 @@ def _try_entry(c: Context, place: int, enter: Callable[[], None]) -> None:
     hands, replacement = dict(round_.hands), round_.replacement_card
     try:
         enter()
-        check(c.terms, settling.dealt_round(c), partial=True)
+        settling.check_known(c, settling.dealt_round(c))
     except BadHand as error:
         round_.hands, round_.replacement_card = hands, replacement
         c.refuse(str(error))
@@ -78,11 +121,30 @@ def on_hand_entered(c: Context, event: ev.HandEntered) -> None:
     def enter() -> None:
         deck, round_ = c.edition.cards, c.state.round
         cards = notation.parse_hand(event.cards, c.edition.hand.cards, jokers=deck.jokers, copies=deck.decks)
-        before = round_.hands.get(event.place)
         if before is None or sorted(before.cards) != sorted(cards):
+            _check_not_claimed(c, event.place)
             round_.hands[event.place] = Hand(cards, event.who.credential)
 
+    before = c.state.round.hands.get(event.place)
     _try_entry(c, event.place, enter)
+    _note_correction(c, event, before)
+
+
+def _check_not_claimed(c: Context, place: int) -> None:
+    """Raise BadHand if a hit stands by the cards of a place, also where its main wager is settled again."""
+    if c.state.money.hit_of(place) is not None:
+        raise BadHand(f"a hit is claimed by the cards of seat {place}; withdraw that claim first{c.citation('claim')}")
+
+
+def _note_correction(c: Context, event: ev.HandEntered, before: Hand | None) -> None:
+    """Record that the cards of a withdrawn claim were corrected."""
+    round_ = c.state.round
+    now = round_.hands.get(event.place)
+    if before is None or now is None or now is before or event.place not in round_.claims_fell:
+        return
+    was, is_ = notation.format_cards(before.cards), notation.format_cards(now.cards)
+    text = f"round {round_.number}, seat {event.place}: {was} by {before.by} is now {is_} by {now.by}"
+    c.record_finding("claimed_cards_corrected", text)
 
 
 def on_setting_entered(c: Context, event: ev.SettingEntered) -> None:
@@ -95,7 +157,7 @@ def on_setting_entered(c: Context, event: ev.SettingEntered) -> None:
         if known is not None and sorted(known.cards) != sorted(cards):
             raise BadHand(f"its cards are {notation.format_cards(known.cards)}; each card is set once")
         c.state.round.hands[event.place] = Hand(cards, event.who.credential, hands)
-        check(c.terms, settling.dealt_round(c), partial=True)  # before the house way is asked about these hands
+        settling.check_known(c, settling.dealt_round(c))  # before the house way is asked about these hands
         again = c.terms.misset(hands) if event.place == _DEALER else None
         if again is not None:
             right = " | ".join(notation.format_cards(hand) for hand in again.hands)
@@ -151,12 +213,13 @@ def on_replacement_entered(c: Context, event: ev.ReplacementEntered) -> None:
 
     def enter() -> None:
         deck = c.edition.cards
+        _check_not_claimed(c, with_joker[0])
         (c.state.round.replacement_card,) = notation.parse_hand(event.card, 1, jokers=deck.jokers, copies=deck.decks)
 
     if not with_joker:
         c.refuse("no player's known hand has the joker; enter that hand first")
         return
-    _try_entry(c, with_joker[0], enter)
+    _try_entry(c, with_joker[0], enter, replacement_objection)
 
 
 def on_amount_entered(c: Context, event: ev.AmountEntered) -> None:
@@ -170,7 +233,7 @@ def on_amount_entered(c: Context, event: ev.AmountEntered) -> None:
     round_.amounts = {**before, event.wager: {**before.get(event.wager, {}), event.seat: event.cents}}
     try:  # `void`: the seat's player need not have decided yet
         alone = DealtRound(seats=(settling.known_seat(c, event.seat),))
-        check(c.terms, alone, void=True, settles=False, partial=True)
+        check(c.terms, alone, void=True, partial=True)
     except BadHand as error:
         round_.amounts = before
         c.refuse(str(error))

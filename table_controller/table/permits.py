@@ -426,7 +426,7 @@ REASONS: Final[tuple[ReasonRow, ...]] = (
         "the shoe did not deal the hand of this place as a whole", "dealer", "enter the cards once they are exposed"),
     ReasonRow("release_ended", ("release_cards",), _release_ended, "settle",
         "the shoe has released these cards, or refused to", "dealer", "enter the cards, if they are not known"),
-    ReasonRow("hand_not_in_play", ("release_cards",), lambda v, r: _obstacle(v, r) == "no_hand", "seats",
+    ReasonRow("hand_not_in_play", ("release_cards",), lambda v, r: _obstacle(v, r) in ("no_hand", "returned"), "seats",
         "this place has no hand in the round", "dealer", "leave its cards face down"),
     ReasonRow("hand_surrendered", ("release_cards",), lambda v, r: _obstacle(v, r) == "surrendered", "surrender",
         "the hand was surrendered and stays face down", "dealer", "leave its cards face down"),

@@ -77,7 +77,8 @@ def _has(c: TableView, wager: Wager, seat: int) -> bool:
     if wager.decision:
         return round_.decided.get(seat) == wager.name
     if rules is not None and wager.name == rules.wager:
-        return c.has_progressive and seat in c.state.progressive.accepted
+        bet = c.state.money.bets.get(seat)  # a void round's sensors are open again; its bets may still be settled
+        return c.has_progressive and (seat in c.state.progressive.accepted or (bet is not None and bet.state == "open"))
     if wager.name in round_.side_wagers:  # the dealer entered its seats before the lock
         return seat in round_.side_wagers[wager.name]
     return wager.required or seat in round_.amounts.get(wager.name, {})
@@ -107,12 +108,12 @@ def side_proposals(c: Context, seat: int) -> tuple[Proposal, ...]:
 def claimed_hand(c: Context, seat: int) -> tuple[str, tuple[Proposal, ...]] | None:
     """Return the paytable's hand that a seat's known cards are for its progressive bet, and the proposal; "": none.
 
-    None: its cards do not decide that.
+    None: its cards do not decide that. That the dealer settles its main wager without the cards does not matter here.
     """
     rules, hand = c.meter, c.state.round.hands.get(seat)
     if rules is None or c.edition.progressive is None or hand is None:
         return None
-    proposals = _proposals(c, seat, {c.edition.progressive.wager})
+    proposals = _decided(c, seat, {c.edition.progressive.wager})
     if not proposals:
         return None
     line = proposals[0].line if proposals[0].outcome == "wins" else ""
@@ -123,20 +124,30 @@ def _possible_round(c: Context) -> DealtRound | None:
     """Return what is known of the round; None if a later event made it impossible, so that nothing is proposed."""
     played = dealt_round(c)
     try:
-        check(c.terms, played, partial=True)
+        check_known(c, played)
     except BadHand:
         return None
     return played
 
 
+def check_known(c: Context, played: DealtRound) -> None:
+    """Raise BadHand if what is known of the round is not possible; in a void round players need not have decided."""
+    check(c.terms, played, void=c.settles_void, partial=True)
+
+
 def _proposals(c: Context, seat: int, wagers: set[str]) -> tuple[Proposal, ...]:
+    return () if seat in c.state.round.dealer_settles else _decided(c, seat, wagers)
+
+
+def _decided(c: Context, seat: int, wagers: set[str]) -> tuple[Proposal, ...]:
+    """Return what the known cards decide about these wagers of a seat; nothing unless all of them are decided."""
     round_ = c.state.round
-    played = _possible_round(c) if round_.hands and seat not in round_.dealer_settles else None
+    played = _possible_round(c) if round_.hands else None
     at = None if played is None else next((each for each in played.seats if each.number == seat), None)
     if played is None or at is None:
         return ()
     due = {wager for wager in wagers & at.wagers.keys() if seat not in round_.stated.get(wager, ())}
-    verdicts = settle_seat(c.terms, played, at)
+    verdicts = settle_seat(c.terms, played, at, void=c.settles_void)
     if not due or not due <= {verdict.wager for verdict in verdicts}:
         return ()
     earlier = _paid_earlier(c, played, at)
@@ -199,12 +210,29 @@ def envy_proposals(c: Context) -> tuple[Proposal, ...] | None:
     if played is None or missing_for_envy(c.terms, played):
         return None
     sensed = "" if rules is None else rules.wager
-    verdicts = [verdict for verdict in envy_due(c.terms, played) if verdict.wager != sensed]
+    verdicts = [verdict for verdict in envy_due(c.terms, played, void=c.settles_void) if verdict.wager != sensed]
     results = payments(c.terms, played, verdicts)
     return tuple(
         msgspec.structs.replace(_proposal(verdict, result), envy_to=verdict.seat, envy_of=verdict.envy_of)
         for verdict, result in zip(verdicts, results, strict=True)
     )
+
+
+def envied_hand(c: Context, seat: int) -> str | None:
+    """Return the paytable's hand by which a seat's cards pay envy of the progressive; "": none; None: not known."""
+    played, rules = _possible_round(c), c.meter
+    if played is None or rules is None or c.edition.progressive is None or seat not in c.state.round.hands:
+        return None
+    wager = c.edition.progressive.wager
+    if any(number == seat and lack.wager == wager for number, lack in missing_for_envy(c.terms, played)):
+        return None
+    due = (
+        verdict
+        for verdict in envy_due(c.terms, played, void=c.settles_void)
+        if (verdict.wager, verdict.envy_of) == (wager, seat)
+    )
+    line = next((verdict.line for verdict in due), "")
+    return next((award.hand for award in rules.awards if award.label == line), "")
 
 
 def record_settled(c: Context, seat: int, proposals: tuple[Proposal, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Side wagers and envy: which seats have them, what they bar, and when a hand may go to the rack.
+"""Side wagers, Qualifying Wagers and envy: which seats have them, what they bar, and when a hand may go to the rack.
 
 Progressive bets are known from their sensors. The dealer enters the other side wagers, because a player with one may
 not surrender, and a Qualifying Wager keeps every hand on the table until envy is settled.
@@ -179,12 +179,23 @@ def ask_side_settlement(c: Context, seat: int) -> bool:
         # Where a progressive bet pays envy, one prompt asks for the announcement and the line.
         lines = c.meter.envied if c.meter is not None and progressive_bets.is_envy_open(c) else ("announced",)
         choices = ("no", *lines)
-        known = settling.envy_proposals(c) if lines == ("announced",) and seat in round_.hands else None
-        if known is not None:  # the cards decide whether the hand pays envy
-            choices = ("announced",) if any(each.envy_of == seat for each in known) else ("no",)
+        choices = _known_envy(c, seat, choices)
         c.ask("envy_hand", "dealer", *choices, seat=seat, clauses=c.clauses("envy_hand"))
         return False
     return True
+
+
+def _known_envy(c: Context, seat: int, choices: tuple[str, ...]) -> tuple[str, ...]:
+    """Return whether, and by which line, the known cards of a seat pay envy; where they are not known, all choices."""
+    if seat not in c.state.round.hands:
+        return choices
+    if "announced" not in choices:
+        line = settling.envied_hand(c, seat)
+        return choices if line is None else (line or "no",)
+    known = settling.envy_proposals(c)
+    if known is None:
+        return choices
+    return ("announced",) if any(each.envy_of == seat for each in known) else ("no",)
 
 
 def _ask_side(c: Context, seat: int) -> None:

@@ -183,6 +183,8 @@ class Round(msgspec.Struct):
     shown: list[int] = []  # seats whose hand the dealer has shown, where the player might have surrendered before
     contested: dict[int, list[Hand]] = {}  # places whose cards the shoe and the dealer know differently: each reading
     claims_stand: list[int] = []  # seats whose known hand a floorperson upheld against the dealer
+    claims_ruled: dict[int, str] = {}  # seats where a floorperson lets the dealer name the hand, with the reason
+    claims_fell: list[int] = []  # seats with a withdrawn claim: the dealer may correct the cards
 
 
 class SpotReport(msgspec.Struct):

@@ -157,7 +157,10 @@ class StateMessage(UplinkMessage, frozen=True, kw_only=True):
 
 
 class MetersMessage(UplinkMessage, frozen=True, kw_only=True):
-    """The amounts that the progressive system must be able to show (605a.7). `entry` is the last entry of the book."""
+    """The amounts that the progressive system must be able to show (605a.7), as players may see them.
+
+    A claim that no floorperson has validated is not in them; `entry` is the last entry of the book.
+    """
 
     seq: int
     at: str

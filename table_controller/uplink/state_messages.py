@@ -95,14 +95,15 @@ def _finding(one: LoggedFinding) -> m.FindingSummary:
 
 
 def describe_meters(table: TablePicture, at: str) -> m.MetersMessage | None:
-    """Return the meters message; None if the table has no meter."""
+    """Return the meters message, as players may see it; None if the table has no meter."""
     shown = table.meters
     if shown is None:
         return None
     return m.MetersMessage(
-        seq=table.seq, at=at, entry=shown.entry, current=shown.current, reserve=shown.reserve, pending=shown.pending,
+        seq=table.seq, at=at, entry=shown.entry, current=shown.public_current, reserve=shown.public_reserve,
+        pending=shown.public_pending,
         paid_by_table=shown.paid_by_table, paid_by_attendant=shown.paid_by_attendant, rate_bp=shown.rate_bp,
-        limit=shown.limit, display=format_dollars(shown.current), overflow=shown.overflow, closed=shown.closed,
+        limit=shown.limit, display=format_dollars(shown.public_current), overflow=shown.overflow, closed=shown.closed,
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import pytest
 from firmware_bridge.errors import BoxLocked
 from simulators.casino.panel import PINS
 from table_controller.table import events as ev
+from table_controller.table import state_machines as mc
 from tests.support.box.browsers import SCREEN, chromium, serve_table
 from tests.support.box.page_checks import check_page
 
@@ -167,7 +168,8 @@ async def test_locks_wins_and_stale_values_can_be_read_in_light_and_dark(tmp_pat
         stage.house.machines["bet_sensor.2"].inject("place_bet")
         await dealer.wait_for_selector('[data-seat="2"] .lamp.sensed')
         await dealer.click("[data-act=no_more_bets]")
-        await stage.answer_until(dealer, lambda: bool(stage.state.money.hits))
+        public = (mc.HIT_VALIDATED, mc.HIT_HAND_PAY)
+        await stage.answer_until(dealer, lambda: any(hit.state in public for hit in stage.state.money.hits.values()))
         for shown in ("#won .hit b", "#pending:has-text('Pending')"):
             await sign.wait_for_selector(shown)
         looked["won"] = await check_page(sign, "won")

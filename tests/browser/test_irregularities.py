@@ -11,6 +11,7 @@ import pytest
 from table_controller.host.certificates import Certificate
 from table_controller.journal.records import Note
 from table_controller.ledger.money import format_dollars
+from table_controller.rulebook.cards import format_cards
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from tests.support.box.browsers import chromium, serve_table, show_credential, sign_on
@@ -158,8 +159,19 @@ async def test_a_jackpot_is_validated_by_a_floorperson_and_shown_on_the_sign(tmp
         stage.house.machines["bet_sensor.2"].inject("place_bet")
         await dealer.wait_for_selector('[data-seat="2"] .lamp.sensed')
         await dealer.click("[data-act=no_more_bets]")
-        await stage.answer_until(dealer, lambda: bool(stage.state.money.hits), floor)
+        await stage.answer_until(dealer, lambda: stage.asks("progressive"), floor)
+        await dealer.wait_for_selector('[data-kind="progressive"]')
+        offered = await dealer.eval_on_selector_all("[data-choice]", "all => all.map((one) => one.dataset.choice)")
+        assert offered == ["no_win"], "no single touch claims a jackpot"
+        await stage.answer_until(dealer, lambda: stage.asks("hit_validate"), floor)
         (hit,) = stage.state.money.hits.values()
+        assert stage.answered.index("cards") < stage.answered.index("progressive")
+        cards = format_cards(stage.state.round.hands[2].cards)
+        shown = await floor.wait_for_selector("[data-shows]")
+        assert await shown.inner_text() == f"{cards}; {meter.awards[0].label}; {format_dollars(hit.amount)}"
+        assert not await sign.query_selector("#won .hit"), "nothing is public before it is validated"
+        assert not (await sign.inner_text("#pending"))
+        await stage.answer_until(dealer, lambda: hit.state == mc.HIT_HAND_PAY, floor)
         await sign.wait_for_selector(f"#won:has-text('Seat 2 wins {format_dollars(hit.amount)}')")
         await sign.wait_for_selector("#pending:has-text('Pending')")
         shown = format_dollars(stage.state.money.book.meters.current // 10_000 * 10_000)

@@ -42,7 +42,9 @@ class PadPeople(SimulatedPeople):
 
     def see_decision(self, decision: Decision) -> None:
         """React to every decision but those of the card pad."""
-        if not isinstance(decision, Prompt) or decision.kind not in AT_THE_PAD:
+        house = self.casino
+        assert isinstance(house, PadTable)
+        if not isinstance(decision, Prompt) or decision.kind not in (*AT_THE_PAD, *house.ignored):
             super().see_decision(decision)
 
     def name_seats(self, prompt: Prompt) -> tuple[int, ...]:
@@ -56,6 +58,7 @@ class PadTable(CasinoTable):
     """A table whose dealer settles through requests."""
 
     side: dict[str, tuple[int, ...]]  # side wager -> its seats
+    ignored: tuple[str, ...] = ()  # further kinds of questions that the test answers
 
 
 class Pad:
@@ -132,7 +135,7 @@ async def box_of(
     """A box of a table that offers an optional wager, with its round open for wagers."""
     chosen = {"wagers": [], "paytables": {}, **choices_of(game, wager), **choices}
     house = PadTable(game, seed=5, choices=chosen, people=PadPeople)
-    house.seats, house.side = seats, {wager: seats if side is None else side}
+    house.seats, house.side = seats, {wager: seats if side is None else side} if wager else {}
     if decided is not None:
         house.people.choices["decide"] = decided
     try:
@@ -330,32 +333,49 @@ async def test_the_box_pays_the_blind_by_its_printed_table() -> None:
             assert (blind.outcome, blind.odds, "687a.12(b)" in blind.clauses) == (outcome, odds, True)
 
 
-@pytest.mark.parametrize(
-    ("game", "cards", "line", "cited", "choices"),
-    [
-        pytest.param("dj_wild", "9s 9h 9d 7s 4s", "Three-of-a-Kind", ("687a.6(d)", "687a.7(d)(2)"), WILD_BET,
-                     marks=clauses("687a.6(d)", "687a.7(d)(2)"), id="687a"),
-        pytest.param("face_up_pai_gow", "9s 9h 9d 9c Jk 2c 4d", "Five of a Kind", ("688a.6(f)", "688a.6(f)(6)"),
-                     {"wagers": ["progressive"], "paytables": {"progressive": "688a-progressive-2"}},
-                     marks=clauses("688a.6(f)", "688a.6(f)(6)"), id="688a"),
-    ],
+FIVE_ALIKE: Final[dict[str, Any]] = {"wagers": ["progressive"], "paytables": {"progressive": "688a-progressive-2"}}
+# Hands with a progressive bet: cards, the card that replaces the joker, the line that pays them, and the clauses.
+CLAIMS: Final = (
+    ("dj_wild", WILD_BET, "9s 9h 9d 7s 4s", "", "Three-of-a-Kind", ("687a.6(d)", "687a.7(d)(2)", "687a.11(f)(1)(ii)")),
+    ("dj_wild", WILD_BET, "9s 9h 2d 7s 4s", "", "", ("687a.11(f)(1)(i)",)),
+    ("dj_wild", WILD_BET, "9s 9h Jk 7s 4s", "9c", "Three-of-a-Kind", ("687a.11(f)(1)",)),
+    ("face_up_pai_gow", FIVE_ALIKE, "9s 9h 9d 9c Jk 2c 4d", "", "Five of a Kind",
+     ("688a.6(f)", "688a.6(f)(6)", "688a.7(e)(3)")),
+    ("face_up_pai_gow", FIVE_ALIKE, "As Kh Qd 9h 7s 2c 5d", "", "", ("688a.11(h)(4)(i)(A)",)),
 )  # fmt: skip
-async def test_the_box_claims_a_progressive_hand_by_its_cards(
-    game: str, cards: str, line: str, cited: tuple[str, ...], choices: dict[str, Any]
+
+
+async def check_claim(
+    game: str, choices: dict[str, Any], cards: str, replacement: str, line: str, cited: tuple[str, ...]
 ) -> None:
+    """Check that the box claims for a progressive bet what its cards are, and records it with the clauses."""
     async with box_of(game, decided="raise", **choices) as pad:
         pad.house.machines[f"bet_sensor.{SEAT}"].inject("place_bet")
         await pad.house.wait(1.0)
         await pad.deal()
         await pad.accepted(r.EnterHandRequest(place=SEAT, cards=cards))
+        if replacement:
+            await pad.accepted(r.EnterReplacementRequest(card=replacement))
         await pad.answer("settled")
         decided = await pad.answer("progressive")
         (settled,) = [each.result for each in decided if isinstance(each, WagerSettled)]
-        assert (settled.outcome, settled.line) == ("wins", line)
+        assert (settled.outcome, settled.line) == ("wins" if line else "loses", line)
         assert set(cited) <= set(settled.clauses)
 
 
-@clauses("688a.1:Envy Bonus", "688a.1:Envy Bonus Qualifying Hand", "688a.12(c)/2")
+@pytest.mark.parametrize("claim", [pytest.param(each, marks=clauses(*each[-1]), id=each[-1][0]) for each in CLAIMS])
+async def test_the_box_claims_a_progressive_hand_by_its_cards(claim: Any) -> None:
+    await check_claim(*claim)
+
+
+@pytest.mark.parametrize("claim", [CLAIMS[0], CLAIMS[3]], ids=["687a", "688a"])
+async def test_with_another_rule_the_box_claims_another_hand(claim: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    CHANGED[claim[-1][0]](monkeypatch)
+    with pytest.raises(AssertionError):
+        await check_claim(*claim)
+
+
+@clauses("688a.1:Envy Bonus", "688a.1:Envy Bonus Qualifying Hand", "688a.1:Qualifying Wager", "688a.12(c)/2")
 async def test_the_box_pays_envy_for_four_aces_to_the_other_player_with_a_qualifying_wager() -> None:
     async with box_of("face_up_pai_gow", "fortune", seats=(1, 3, 6), side=(1, 6)) as pad:
         await pad.amount("fortune", 1, 500)
@@ -373,4 +393,5 @@ async def test_the_box_pays_envy_for_four_aces_to_the_other_player_with_a_qualif
         decided = await pad.answer("envy_paid")
         (bonus,) = [each for each in decided if isinstance(each, WagerSettled)]
         assert (bonus.seat, bonus.result.envy_of, bonus.result.paid_cents) == (1, 3, 500)
-        assert {"688a.1:Envy Bonus", "688a.1:Envy Bonus Qualifying Hand"} <= set(bonus.result.clauses)
+        cited = {"688a.1:Envy Bonus", "688a.1:Envy Bonus Qualifying Hand", "688a.1:Qualifying Wager", "688a.12(c)/2"}
+        assert cited <= set(bonus.result.clauses)

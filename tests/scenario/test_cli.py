@@ -294,6 +294,29 @@ def test_output_may_be_cut_off_by_its_reader() -> None:
         assert "Traceback" not in process.stderr.read()
 
 
+def test_a_stack_is_inserted_as_a_person_types_it(tmp_path: Path) -> None:
+    with simulator(tmp_path, "--speed", "50", model="shuffler-inserting") as port:
+        folder = ("--folder", str(tmp_path))
+        assert "PB-424" in device(port, "insert", expect=1)
+        device(port, "shuffle")
+        assert "53 cards have left the chute" in device(port, "insert")
+        assert "53  bench_shoe" in pitbox("sim", "world", "shuffler.1", *folder)
+        pitbox("sim", "inject", "shuffler.1", "take_deck", *folder)
+        pitbox("sim", "inject", "shuffler.1", "load", *folder)
+        pitbox("sim", "inject", "shuffler.1", "chute_jam:cards=20", *folder)
+        device(port, "shuffle")
+        assert "PB-446" in device(port, "insert", expect=1)
+        assert "33  shuffler.1/shoe_chute" in pitbox("sim", "world", "shuffler.1", *folder)
+
+
+@pytest.mark.realtime
+def test_a_demo_shows_a_shuffler_that_fills_the_shoe() -> None:
+    shown = pitbox("demo", "--with", "shuffler-inserting", "--game", "saigon_5_card", "--rounds", "2", "--speed", "60",
+                   "--faults", "none")  # fmt: skip
+    assert shown.count(": complete") == 2
+    assert "2 rounds, 0 void;" in shown
+
+
 def test_a_batch_is_shuffled_as_a_person_types_it(tmp_path: Path) -> None:
     with simulator(tmp_path, "--speed", "200", model="shuffler-batch") as port:
         folder = ("--folder", str(tmp_path))

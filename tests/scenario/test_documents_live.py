@@ -20,6 +20,7 @@ from table_controller.documents.registry import DOCUMENTS
 from table_controller.documents.search import Selection
 from table_controller.panel.app import app_of
 from table_controller.panel.panel import Panel
+from table_controller.rulebook.cards import format_cards
 from table_controller.table import events as ev
 from tests.scenario.test_panel import staged
 from tests.support.box.asgi import AsgiBrowser
@@ -144,6 +145,8 @@ async def test_a_slip_states_amount_hand_people_and_whether_the_threshold_is_rea
             amount = people.paid[round_, seat].amount
             assert facts["Amount"] == f"${amount // 1_000_000:,}.{amount // 10_000 % 100:02d}"
             assert facts["Round and seat"] == f"Round {round_}, seat {seat}"
+            cards = people._cards_in(round_)[seat].cards
+            assert facts["Cards"] == format_cards(cards), "the cards by which the hit was claimed"
             (sentence,) = document.sections[1].sentences
             reached = amount >= 1_200_000_000
             assert ("reaches the reporting threshold of $1,200.00" in sentence) == reached

@@ -66,6 +66,7 @@ async def test_rounds_are_dealt_from_stacks_that_nobody_touched(seed: int, game:
     await table.casino.open("blue", "red")
     for _ in range(3):
         await table.casino.round()
+    shown = {permit.act for permit in table.casino.picture().permits}
     await table.casino.close()
     assert [number for number, _, _ in table.casino.dealt_rounds] == [1, 2, 3]
     assert all(whole for _, _, whole in table.casino.dealt_rounds)
@@ -74,6 +75,7 @@ async def test_rounds_are_dealt_from_stacks_that_nobody_touched(seed: int, game:
     assert "eject" not in acts
     assert not {"put_in_shoe", "cut"} & set(table.asked)
     assert not table.holds
+    assert "insert" in shown
 
 
 def _at(seconds: float, happens: Callable[[CasinoTable], object]) -> Callable[[CasinoTable], Callable[[], object]]:
@@ -155,4 +157,5 @@ async def test_a_table_that_does_not_insert_accepts_either_model(seed: int) -> N
     acts = {each.act for _, them in casino.step_log for each in them if isinstance(each, Command)}
     assert "insert" not in acts
     assert "eject" in acts
+    assert "insert" not in {permit.act for permit in casino.picture().permits}, "the screens do not show it either"
     await casino.close()

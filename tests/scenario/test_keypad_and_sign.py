@@ -129,6 +129,32 @@ async def test_without_a_dealer_no_entry_is_taken(seed: int) -> None:
         assert any(prompt.kind == "seats" for prompt in house.controller.table.state.prompts.values())
 
 
+async def test_a_hit_is_claimed_at_the_panel_and_the_keypad_shows_where(seed: int) -> None:
+    async with _open(seed) as house:
+        people, pad = house.people, house.machines[PAD]
+        people.choices["progressive"] = "four_of_a_kind"
+        shown, answer = [], people._answer
+
+        async def at_the_pad(prompt: Prompt) -> None:
+            """Press every key while the keypad shows the prompt; then answer it elsewhere."""
+            if prompt.kind == "progressive":
+                await house.wait(1.0)
+                shown.append((prompt.seat, pad.mechanics.display_text[:3]))  # type: ignore[attr-defined]
+                house.press("seat_1", "confirm", "digit_1", "enter")
+                await house.wait(1.0)
+                assert prompt.id in house.controller.table.state.prompts, "no key claims a hit or loses a bet"
+            await answer(prompt)
+
+        people._answer = at_the_pad  # type: ignore[method-assign]
+        await house.round((1, 4))
+        assert [seat for seat, _ in shown] == [4, 4, 1, 1], "before its cards are entered, and after"
+        assert {lines for seat, lines in shown if seat == 4} == {
+            ("PROGRESSIVE: SEAT 4", "enter its hand", "at the panel")
+        }
+        paid = house.controller.table.state.money.book.meters
+        assert paid.paid_by_table + paid.paid_by_attendant > 0
+
+
 async def test_a_sign_that_was_away_shows_the_newest_amount_when_it_is_back(seed: int) -> None:
     async with _open(seed) as house:
         house.machines[SIGN].inject("unplug:seconds=200")

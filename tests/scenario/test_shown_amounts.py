@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from devices.meter_sign.messages import Row
-from simulators.casino import disk as disks
+from simulators.casino import disk_writer as disks
 from table_controller.ledger.money import CENT
 from table_controller.panel.live import SIGN, LivePages
 from table_controller.table import events as ev

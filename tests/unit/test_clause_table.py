@@ -93,7 +93,7 @@ def test_without_a_reading_an_uncited_clause_is_not_yet_enforced(monkeypatch: py
 
 def test_a_question_at_the_right_moment_is_no_enforcement() -> None:
     """With cards in people's hands the core prompts for the right order but cannot enforce it."""
-    for clause in ("575.11(a)", "688a.11(d)/3", "688a.9(b)/2", "687a.11(f)(1)", "687a.1:Blind Wager"):
+    for clause in ("575.11(a)", "688a.11(d)/3", "688a.9(b)/2", "687a.11(c)", "687a.1:Blind Wager"):
         assert rulebook.enforcement(clause) == "prompted", clause
 
 

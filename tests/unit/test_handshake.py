@@ -12,6 +12,7 @@ import pytest
 from firmware_bridge import frame as fr
 from firmware_bridge import handshake as hs
 from firmware_bridge.errors import (
+    CapabilityMissing,
     FirmwareNotApproved,
     HostRefused,
     LinkError,
@@ -89,6 +90,17 @@ async def test_an_approved_digest_of_another_kind_approves_nothing() -> None:
     door = HandshakePair()
     trust = msgspec.structs.replace(TRUST, approved=frozenset([ApprovedFirmware("shoe", "1.0", HELLO.digest)]))
     assert type(await door.expect_rejection(trust)) is FirmwareNotApproved
+
+
+async def test_a_device_that_lacks_a_needed_capability_gets_no_session() -> None:
+    lacking = msgspec.structs.replace(TRUST, needs=frozenset(["inserts"]))
+    refused = await HandshakePair().expect_rejection(lacking)
+    assert type(refused) is CapabilityMissing
+    assert "inserts" in str(refused)
+    own = msgspec.structs.replace(TRUST, needs=frozenset(HELLO.capabilities))
+    door = HandshakePair()
+    assert own.needs, "the golden machine has capabilities"
+    door.close(await door.shake_hands(own))
 
 
 async def test_a_key_that_was_made_for_another_kind_of_machine_opens_nothing() -> None:

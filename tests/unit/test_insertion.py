@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from firmware_bridge.errors import BadSubmission
+from table_controller.config.devices import devices_needed
 from table_controller.rulebook import GAMES
 from table_controller.rulebook import edition as edition_of
 from table_controller.rulebook.submission import check_submission
@@ -345,6 +346,16 @@ def test_a_shoe_and_a_shuffler_with_a_stack_are_needed(game: str) -> None:
         else {**lawful, "dealing": "hand"}
     )
     assert any("no dealing shoe" in each and clause in each for each in objections(game, **barred))
+
+
+@pytest.mark.parametrize("game", ["saigon_5_card", UNDER])
+def test_the_shoe_must_be_a_device_because_only_it_can_confirm_the_stack(game: str) -> None:
+    rules = edition_of(game)
+    lawful = BATCH if game == UNDER else {"dealing": "manual_shoe", "shuffler": "deck", "inserts_into_shoe": True}
+    chosen = check_submission(rules, {"adjacent_boxes": 1, **lawful})
+    assert "inserts_into_shoe" in devices_needed(rules, chosen)["shoe"]
+    plain = check_submission(rules, {"adjacent_boxes": 1, **lawful, "inserts_into_shoe": False})
+    assert "shoe" not in devices_needed(rules, plain)
 
 
 @clauses("686a.5(a)/2")

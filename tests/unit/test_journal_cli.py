@@ -297,7 +297,7 @@ def test_the_rounds_of_a_bad_deck_are_shown_in_the_tail_and_at_each_of_them(
         later = "Later findings that name this round" in shown
         assert later == (number == 4), number
     assert re.search(
-        r"record 345: noted: .* \(deck red\): rounds 4", run_journal(capsys, "show", str(pai_gow.folder), "4")
+        r"record 347: noted: .* \(deck red\): rounds 4", run_journal(capsys, "show", str(pai_gow.folder), "4")
     )
 
 
@@ -466,11 +466,18 @@ def test_a_bar_counts_records(pai_gow: RecordedTable) -> None:
 
 
 def test_nothing_that_is_shown_is_an_order_of_cards(pai_gow: RecordedTable) -> None:
-    """No rank or suit is in any line: there is none in any record."""
+    """No rank or suit is in any line, except a hand that lay face up and that the dealer entered to claim a hit."""
     lines: list[str] = []
     for number in range(1, 9):
         lines += read_round(pai_gow.folder, number).lines()
-    assert not [line for line in lines if re.search(r"[♠♥♦♣]|\b(?:[2-9TJQKA]|10)[shdc]\b", line)]
+    bodies = [record.body.decode() for record in reader.read(pai_gow.folder, 1)]
+    entered = [cards for body in bodies for cards in re.findall(r'"type":"HandEntered".*?"cards":"([^"]*)"', body)]
+    cards = r"[♠♥♦♣]|\b(?:[2-9TJQKA]|10)[shdc]\b|\bJk\b"
+    shown = [line for line in lines if re.search(cards, line)]
+    assert len(shown) == 2, "one line for each hit"
+    for line in shown:
+        (hand,) = [hand for hand in entered if hand in line]
+        assert not re.search(cards, line.replace(hand, "")), line
 
 
 def test_an_amount_of_a_correction_is_shown_in_dollars() -> None:

@@ -6,19 +6,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from table_controller.ledger.money import DOLLAR
 from table_controller.rulebook.cards import format_cards
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import Proposal, WagerSettled
+from table_controller.table.decisions import Booked, Proposal, WagerSettled
 from tests.support.core.ideal_table import (
     DEALER,
     FLOOR,
+    WILD_PROGRESSIVE,
     IdealTable,
     decisions_of,
     findings,
     refusal_text,
 )
 from tests.support.core.two_games import ALL_WAGERS, ASIA, PAI_GOW
+from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
@@ -440,7 +443,8 @@ def test_known_cards_decide_what_a_progressive_bet_won() -> None:
     assert hit.hand == "full_house"
     table.answer_prompt("hit_hand")
     table.answer_prompt("hit_light")
-    assert table.prompt("hit_validate").shows == "As Ah Ad 9h 9s 2c 5d", "the floorperson sees the cards"
+    shown = "As Ah Ad 9h 9s 2c 5d; Full House; $25.00"
+    assert table.prompt("hit_validate").shows == shown, "the floorperson sees hand, line and amount"
 
 
 def test_cards_that_win_nothing_claim_nothing() -> None:
@@ -453,14 +457,183 @@ def test_a_disputed_claim_is_ruled_by_a_floorperson() -> None:
     assert findings(table.answer_prompt("progressive", "disputed"), "settlement_disputed")
     assert not table.prompts("progressive")
     assert table.state.money.bets[6].state == "open"
-    assert table.prompt("claim_disputed").role == "floorperson"
+    ruling = table.prompt("claim_disputed")
+    assert (ruling.role, ruling.shows) == ("floorperson", "As Ah Ad 9h 9s 2c 5d")
+    assert ruling.choices == ("stands", "enter_again", "ranked_otherwise", "cards_mixed")
+    assert refusal_text(enter(table, 6, "As Kh Qd 9h 7s 2c 5d")).startswith("the settlement of seat 6 is disputed")
     table.answer_prompt("claim_disputed", "stands")
     assert table.prompt("progressive").choices == ("full_house",)
-    other = with_bet("As Ah Ad 9h 9s 2c 5d")
-    other.answer_prompt("progressive", "disputed")
-    other.answer_prompt("claim_disputed", "dealer_settles")
-    assert len(other.prompt("progressive").choices) > 2
-    assert other.state.money.hit_of(6) is None
+
+
+@pytest.mark.parametrize("reason", ["ranked_otherwise", "cards_mixed"])
+def test_a_floorpersons_ruling_against_the_cards_has_a_reason_and_stays_visible(reason: str) -> None:
+    table = with_bet("As Ah Ad 9h 9s 2c 5d")
+    table.answer_prompt("progressive", "disputed")
+    (ruled,) = findings(table.answer_prompt("claim_disputed", reason), "dispute_ruled")
+    assert ruled.text == f"round 1, seat 6, progressive: {reason} by F1; As Ah Ad 9h 9s 2c 5d: Full House"
+    asked = table.prompt("progressive")
+    assert asked.choices[0] == "no_win"
+    assert len(asked.choices) > 2
+    visible = f"As Ah Ad 9h 9s 2c 5d; {reason.replace('_', ' ')}, ruled by F1"
+    assert asked.shows == visible
+    table.answer_prompt("progressive", "four_of_a_kind")
+    table.answer_prompt("hit_hand")
+    table.answer_prompt("hit_light")
+    assert table.prompt("hit_validate").shows == f"{visible}; Four of a Kind; $100.00", "whoever validates sees it too"
+
+
+def test_a_dispute_may_have_the_cards_entered_again() -> None:
+    table = with_bet("As Ah Ad 9h 9s 2c 5d")
+    assert "seat 6 is settled" in refusal_text(enter(table, 6, "As Ah Ad Ac 9s 2c 5d")), "the dealer changes no card"
+    table.answer_prompt("progressive", "disputed")
+    table.answer_prompt("claim_disputed", "enter_again")
+    assert table.prompt("progressive").choices == ("no_win",)
+    enter(table, 6, "As Ah Ad Ac 9s 2c 5d")
+    assert table.prompt("progressive").choices == ("four_of_a_kind", "disputed")
+
+
+# --- a winning claim needs the cards ----------------------------------------------------------------------------------
+
+
+def without_cards(game: str = PAI_GOW, **choices: Any) -> IdealTable:
+    """Return a table that asks for the progressive hand of seat 6, whose cards are not known."""
+    table = IdealTable(game, **(choices or ALL_WAGERS)).start("blue", "red")
+    table.seats, table.bets = (6,), {6}
+    table.play_to(mc.SETTLING)
+    table.answer_prompt("settled")
+    return table
+
+
+def claiming(table: IdealTable, hand: str) -> ev.Answer:
+    return ev.Answer(table.prompt("progressive").id, hand, DEALER)
+
+
+@clauses("688a.11(h)(4)(i)(A)")
+def test_a_line_is_claimed_only_with_known_cards() -> None:
+    table = without_cards()
+    assert table.prompt("progressive").choices == ("no_win",)
+    before = table.table.snapshot()
+    refused = refusal_text(table.step(claiming(table, "full_house")))
+    assert refused == (
+        "seat 6: a hand wins only by its cards; first enter its cards (enter_hand, card pad) (688a.11(h)(4)(i)(A))"
+    )
+    assert "is not an answer" in refusal_text(table.step(claiming(table, "a_pair_of_shoes")))
+    assert table.table.snapshot() == before
+    enter(table, 6, "As Ah Ad 9h 9s 2c 5d")
+    assert table.prompt("progressive").choices == ("full_house", "disputed")
+    assert "is not an answer" in refusal_text(table.step(claiming(table, "no_win"))), "known cards that win are no loss"
+    assert "is not an answer" in refusal_text(table.step(claiming(table, "five_aces")))
+
+
+def test_a_hand_that_the_dealer_mucks_needs_no_cards() -> None:
+    table = without_cards()
+    table.answer_prompt("progressive", "no_win")
+    assert table.state.money.bets[6].state == "lost"
+    refused = refusal_text(enter(table, 6, "As Ah Ad 9h 9s 2c 5d"))
+    assert refused.startswith("seat 6 is settled; report an error to the floorperson")
+
+
+@clauses("687a.11(f)(1)(i)")
+def test_a_joker_without_its_replacement_card_claims_nothing() -> None:
+    table = without_cards(WILD, **WILD_PROGRESSIVE)
+    enter(table, 6, "9s 9h Jk 7s 4s")
+    assert table.prompt("progressive").choices == ("no_win",)
+    refused = refusal_text(table.step(claiming(table, "three_of_a_kind")))
+    assert "first enter the card that replaces its joker (enter_replacement, card pad) (687a.11(f)(1)(i))" in refused
+    table.step(ev.ReplacementEntered("9d", DEALER))
+    assert table.prompt("progressive").choices == ("three_of_a_kind", "disputed")
+    table.answer_prompt("progressive", "three_of_a_kind")
+    table.answer_prompt("hit_hand")
+    table.answer_prompt("hit_light")
+    shown = "9s 9h Jk 7s 4s; joker replaced by 9d; Three-of-a-Kind; $9.00"
+    assert table.prompt("hit_validate").shows == shown
+
+
+def test_the_fully_wild_joker_of_the_paytable_ranks_the_hand() -> None:
+    """688a's table 2 has five of a kind by a fully wild joker (F6); table 1 has not."""
+    lines = {}
+    for paytable in ("688a-progressive-1", "688a-progressive-2"):
+        table = without_cards(wagers=["progressive"], paytables={"progressive": paytable})
+        enter(table, 6, "9s 9h 9d 9c Jk 2c 5d")
+        lines[paytable] = table.prompt("progressive").choices[0]
+    assert lines == {"688a-progressive-1": "four_of_a_kind", "688a-progressive-2": "five_of_a_kind"}
+
+
+def test_a_dispute_of_the_main_wager_does_not_free_the_claim_from_the_cards() -> None:
+    table = IdealTable(PAI_GOW, **ALL_WAGERS).start("blue", "red")
+    table.seats, table.bets = (6,), {6}
+    table.play_to(mc.SETTLING)
+    enter(table, 0, DEALERS[PAI_GOW])
+    compare(table)
+    enter(table, 6, "As Ah Ad 9h 9s 2c 5d")
+    table.step(ev.HouseWayAsked(6, DEALER))
+    table.answer_prompt("settled", "disputed")
+    table.answer_prompt("disputed", "dealer_settles")
+    table.answer_prompt("settled")
+    assert table.prompt("progressive").choices == ("full_house", "disputed")
+
+
+def withdrawn(by: str) -> IdealTable:
+    """Return a table where the claim of a full house is withdrawn: by the dealer, or a floorperson."""
+    table = with_bet("As Ah Ad 9h 9s 2c 5d")
+    table.answer_prompt("progressive", "full_house")
+    steps = {"not_winning": ("hit_hand",), "refuse": ("hit_hand", "hit_light", "hit_validate")}[by]
+    for kind in steps[:-1]:
+        table.answer_prompt(kind)
+    assert findings(table.answer_prompt(steps[-1], by), "claim_withdrawn")
+    return table
+
+
+@pytest.mark.parametrize("by", ["not_winning", "refuse"])
+def test_a_claim_by_wrong_cards_is_withdrawn_and_its_cards_are_corrected(by: str) -> None:
+    table = withdrawn(by)
+    assert table.prompt("progressive").choices == ("full_house", "disputed"), "the cards still win"
+    assert "is not an answer" in refusal_text(table.step(claiming(table, "no_win")))
+    (corrected,) = findings(enter(table, 6, "As Ah Qd 9h 7s 2c 5d"), "claimed_cards_corrected")
+    assert corrected.text == "round 1, seat 6: As Ah Ad 9h 9s 2c 5d by D1 is now As Ah Qd 9h 7s 2c 5d by D1"
+    assert table.prompt("progressive").choices == ("no_win", "disputed")
+    table.answer_prompt("progressive", "no_win")
+    assert table.state.money.bets[6].state == "lost"
+    assert table.state.money.hit_of(6) is None
+
+
+def test_a_hit_that_stands_keeps_its_cards_although_its_seat_is_settled_again() -> None:
+    table = with_bet("As Ah Ad 9h 9s 2c 5d")
+    table.answer_prompt("progressive", "full_house")
+    table.declare("dealer_hand_misset")
+    table.clear_holds()
+    assert 6 not in table.round_.settled
+    refused = refusal_text(enter(table, 6, "As Ah Ad Ac 9s 2c 5d"))
+    assert refused.startswith("a hit is claimed by the cards of seat 6; withdraw that claim first (688a.11(h)(4)(i)(A)")
+    table.step(ev.SettingEntered(6, "As Ah Ad 2c 5d | 9h 9s", DEALER))
+    assert table.round_.hands[6].setting is not None, "how the player set the same cards"
+
+
+@clauses("687a.11(b)(3)")
+def test_a_folded_hand_claims_by_its_cards() -> None:
+    table = IdealTable(WILD, **WILD_PROGRESSIVE).start("blue", "red")
+    table.seats, table.bets = (6,), {6}
+    table.play_to(mc.PLAYING)
+    while not table.prompts("decide"):
+        for event in table.answer(table.prompts()[0]):
+            table.step(event)
+    table.answer_prompt("decide", "fold")
+    for _ in range(20):
+        if table.prompts("progressive"):
+            break
+        for event in table.answer(table.prompts()[0]):
+            table.step(event)
+    assert table.prompt("progressive").choices == ("no_win",)
+    enter(table, 6, "9s 9h 9d 7s 4s")
+    assert table.prompt("progressive").choices == ("three_of_a_kind", "disputed")
+
+
+def test_a_withdrawn_claim_may_be_made_again_by_the_same_cards() -> None:
+    table = withdrawn("refuse")
+    table.answer_prompt("progressive", "full_house")
+    hit = table.state.money.hit_of(6)
+    assert hit is not None
+    assert hit.state == "claimed"
 
 
 # --- envy -------------------------------------------------------------------------------------------------------------
@@ -503,6 +676,94 @@ def test_known_cards_decide_which_hands_pay_envy_to_which_seats_and_how_much() -
     assert bonus.paid_cents
     settled = decisions_of(WagerSettled, table.answer_prompt("envy_paid"))
     assert [(each.seat, each.result.envy_of) for each in settled] == [(1, 3)]
+
+
+PROGRESSIVE_ENVY: Final[dict[str, Any]] = {
+    "wagers": ["progressive"], "paytables": {"progressive": "688a-progressive-4"},
+}  # fmt: skip
+# Four aces, which pay envy of $25.00; a hand that pays none; and a straight flush, $100.00.
+ENVY_HANDS: Final = {1: "As Ah Ad Ac 9s 2c 5d", 3: "2s 4h 6d 8s Th Jd Qs", 6: "4c 5c 6c 7c 8c Kd Jh"}
+
+
+def envy_paid(table: IdealTable, known: tuple[int, ...]) -> tuple[list[tuple[str, int | None, tuple[str, ...]]], int]:
+    """Enter these hands when their bets or their envy are asked for, and settle; return the questions and the envy."""
+    asked = []
+    for _ in range(80):
+        if table.phase != mc.SETTLING:
+            break
+        prompt = table.prompts()[0]
+        seat = prompt.seat or 0
+        kinds = ("progressive", "envy_line", "envy_hand")
+        if prompt.kind in kinds and seat in known and seat not in table.round_.hands:
+            enter(table, seat, ENVY_HANDS[seat])
+            continue
+        if prompt.kind in ("envy_line", "envy_hand"):
+            asked.append((prompt.kind, prompt.seat, prompt.choices))
+        for event in table.answer(prompt):
+            table.step(event)
+    entries = [each.entry for _, decided in table.log for each in decisions_of(Booked, decided)]
+    return asked, sum(one.amount for entry in entries if entry.kind == "envy" for one in entry.transfers)
+
+
+@clauses("688a.11(h)(2)(ii)", "688a.12(d)/3")
+@pytest.mark.parametrize(
+    ("bets", "known", "dollars"),
+    [
+        ({1, 3, 6}, (1, 3, 6), 2 * 25 + 2 * 100),  # two hands, each paid to both others
+        ({3, 6}, (1, 3, 6), 2 * 25 + 100),  # seat 1 has no bet: it gets nothing, and its aces pay
+        ({3}, (1, 3, 6), 25 + 100),
+        ({1}, (1, 3, 6), 100),  # nobody else bets: the aces are paid to nobody
+        ({6}, (1, 3, 6), 25),
+    ],
+)
+def test_known_cards_pay_progressive_envy_to_every_other_bettor(
+    bets: set[int], known: tuple[int, ...], dollars: int
+) -> None:
+    table = IdealTable(PAI_GOW, **PROGRESSIVE_ENVY).start("blue", "red")
+    table.bets = bets
+    table.play_to(mc.SETTLING)
+    asked, paid = envy_paid(table, known)
+    assert paid == dollars * DOLLAR
+    lines = {1: "four_of_a_kind", 3: "no", 6: "straight_flush"}
+    assert {(seat, choices) for _, seat, choices in asked} == {
+        (seat, (lines[seat],)) for seat in lines if seat not in bets and bets - {seat}
+    }, "the cards name the line of a hand without a bet"
+
+
+@clauses("688a.11(h)(4)(i)(C)")
+def test_a_hand_that_is_not_known_is_asked_about_and_not_guessed() -> None:
+    table = IdealTable(PAI_GOW, **PROGRESSIVE_ENVY).start("blue", "red")
+    table.bets = {6}
+    table.play_to(mc.SETTLING)
+    asked, paid = envy_paid(table, (6,))
+    lines = ("no", "seven_card_natural_straight_flush", "royal_flush_plus_royal_match")
+    assert [(seat, choices[:3]) for _, seat, choices in asked] == [(3, lines), (1, lines)]
+    assert paid == 0, "the dealer named no hand"
+
+
+@clauses("687a.12(c)/2")
+@pytest.mark.parametrize(("replacement", "line"), [("8c", "straight_flush"), ("Kd", "none")])
+def test_envy_of_a_joker_waits_for_its_replacement_card(replacement: str, line: str) -> None:
+    table = IdealTable(WILD, **WILD_PROGRESSIVE).start("blue", "red")
+    table.bets = {3}
+    table.play_to(mc.SETTLING)
+    for _ in range(40):
+        if [prompt for prompt in table.prompts("envy_line") if prompt.seat == 6]:
+            break
+        for event in table.answer(table.prompts()[0]):
+            table.step(event)
+
+    def offered() -> tuple[str, ...]:
+        (prompt,) = (each for each in table.prompts("envy_line") if each.seat == 6)
+        return prompt.choices
+
+    every = offered()
+    assert len(every) > 2
+    enter(table, 6, "4c 5c 6c 7c Jk")
+    assert offered() == every, "not known yet"
+    table.step(ev.ReplacementEntered(replacement, DEALER))
+    assert offered() == (line,)
+    assert refusal_text(enter(table, 6, "4c 5c 6c 7c 9d")).startswith("seat 6 is settled"), "its cards are known"
 
 
 # --- entries that a later event could make impossible -----------------------------------------------------------------

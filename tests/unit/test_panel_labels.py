@@ -12,6 +12,7 @@ import pytest
 
 from table_controller.access.people_file import CredentialHolder
 from table_controller.access.requests import OrderRequest
+from table_controller.cli.commands.prompts import facts_of
 from table_controller.controller.shown_money import shown_money_of
 from table_controller.panel import labels
 from table_controller.panel.metrics import EventCounters, counters_text
@@ -84,7 +85,19 @@ def test_button_labels_are_not_code_names() -> None:
     assert empty["next"]["text"] == "Add a deck"
     floor.start("blue", "red")
     floor.round()
+    floor.play_to(state_machines.SETTLING)
+    while not floor.prompts("progressive"):
+        floor.step(floor.answer(floor.prompts()[0])[0])
+    floor.enter_hand_for(floor.prompt("progressive"), "seven_card_straight_flush_any")
+    look(floor.prompt("progressive"))
     assert "7 Card Straight Flush" in message, "as the paytable prints it"
+    floor.name_hand(floor.prompt("progressive").seat or 0, "seven_card_straight_flush_any")
+    for kind in ("hit_hand", "hit_light"):
+        floor.answer_prompt(kind)
+    (validated,) = [each for each in table_view(picture_of(floor), "floorperson", {})["prompts"] if each["mine"]]
+    lines = facts_of(floor.prompt("hit_validate"))
+    assert validated["shows"] == lines[0], "the floor page and `pitbox prompts`"
+    assert lines[0].endswith("; 7 Card Straight Flush; $10,001.12"), "hand, line and amount"
     assert not [text for text in message if "_" in text or "(dealer)" in text]
 
 

@@ -31,7 +31,7 @@ def folder() -> Iterator[Path]:
 
     def claims(decision: Decision) -> list[ev.Event] | None:
         if isinstance(decision, Prompt) and decision.kind == "progressive" and decision.seat == 1:
-            return [ev.Answer(decision.id, decision.choices[1], FLOOR), ev.Answer(decision.id, "no_win", DEALER)]
+            return [ev.Answer(decision.id, "full_house", FLOOR), ev.Answer(decision.id, "no_win", DEALER)]
         if isinstance(decision, Prompt) and decision.kind == "seats":
             return [
                 ev.Answer(decision.id, "done", DEALER, None, (1, 9)),

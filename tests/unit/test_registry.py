@@ -80,6 +80,8 @@ def test_every_game_has_its_code(game: str) -> None:
     assert isinstance(rules, GameRules)
     wagers = {wager.name for wager in loader.edition(game).wagers}
     assert {*rules.collected_first, *rules.settled_in_void_round} <= wagers
+    orders = {outcome for row in loader.edition(game).irregularities for outcome in row.outcomes}
+    assert bool(rules.settled_in_void_round) is ("settle_optional_wagers" in orders)
     assert all(isinstance(study, Study) for study in studies_of(game))
 
 

@@ -370,7 +370,8 @@ def test_the_end_of_a_test_is_refused_while_the_machine_has_something_against_it
 CARD_REPORTS: Final[tuple[ev.Event, ...]] = (
     ev.CardsInserted(SLOT), ev.CardsBehindGate(SLOT), ev.IntakeEmptied(SLOT), ev.DeckGivenOut(SLOT),
     ev.ShuffleEnded(SLOT, 53, shuffled=True), ev.ShuffleFailed(SLOT, 3, None), ev.DiscardsTakenIn(SLOT, 53),
-    ev.ShoeLoaded(SLOT, 53), ev.ShoeEmpty(SLOT), ev.StackOut(SLOT, 7), ev.StackTaken(SLOT), ev.CardsDrawn(SLOT, 49),
+    ev.StackInserted(SLOT, 53), ev.ShoeLoaded(SLOT, 53), ev.ShoeEmpty(SLOT), ev.StackOut(SLOT, 7),
+    ev.StackTaken(SLOT), ev.CardsDrawn(SLOT, 49),
     ev.StubOut(SLOT, 4), ev.ShoeFault(SLOT, 3), ev.FaceUpSeen(SLOT), ev.CoverCardOut(SLOT),
 )  # fmt: skip
 

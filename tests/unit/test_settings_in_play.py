@@ -18,14 +18,22 @@ from table_controller.rulebook.settlement.dealt_round import DealtRound
 from table_controller.rulebook.settlement.round_settlement import settle
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import Command, Finding, Prompt, RequestRefused, WagersReturned
+from table_controller.table.decisions import (
+    Command,
+    Finding,
+    HitClaimed,
+    Prompt,
+    RequestRefused,
+    WagerSettled,
+    WagersReturned,
+)
 from table_controller.table.view import ODDS
 from tests.support.core.ideal_table import DEALER, FLOOR, NO_MACHINES, WILD_PROGRESSIVE, IdealTable
-from tests.support.core.settled_rounds import seat, terms
+from tests.support.core.settled_rounds import choices_with, seat, terms
 from tests.support.core.two_games import ALL_WAGERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 ASIA: Final = "asia_poker"
 SAIGON: Final = "saigon_5_card"
@@ -98,8 +106,66 @@ def settled(cards: str, dealer: str, /, **wagers: int) -> Callable[[str, dict[st
     return shows
 
 
+def settled_in_play(cards: str, dealer: str, /, **wagers: int) -> Callable[[str, dict[str, Any]], Any]:
+    """Play a round of one seat at a live table, enter its cards, and return how each wager was settled.
+
+    A progressive bet is placed at the sensor, and its winning hand is claimed.
+    """
+
+    def shows(game: str, raw: dict[str, Any]) -> Any:
+        table = opened(game, choices_with(game, **raw))
+        table.seats, table.bets = (1,), {1} if "progressive" in wagers else set()
+        table.side = dict.fromkeys(wagers, (1,))
+        table.override = lambda each: [] if isinstance(each, Prompt) and each.kind.partition("/")[0] in _LEFT else None
+        optional = {each.name for each in table.edition.wagers if each.option}
+        table.play(ev.OpenRound(DEALER))
+        _enter_amounts(table, wagers, optional - {"progressive"})
+        table.play(ev.NoMoreBets(DEALER))
+        _enter_amounts(table, wagers, wagers.keys() - optional - {"raise"})
+        while table.prompts("start_game"):
+            table.answer_prompt("start_game")
+            table.settle()
+        _enter_amounts(table, wagers, {"raise"})
+        table.step(ev.HandEntered(0, dealer, DEALER))
+        table.step(ev.HandEntered(1, cards.replace("|", ""), DEALER))
+        if "|" in cards:
+            table.step(ev.SettingEntered(1, cards, DEALER))
+        for _ in range(20):
+            if not table.prompts() or table.phase == mc.IDLE:
+                break
+            asked = table.prompts()[0]
+            table.answer_prompt(asked.kind, "three_of_a_kind" if asked.kind == "progressive" else asked.choices[0])
+            table.settle()
+        ended = [each for _, them in table.log for each in them if isinstance(each, _ENDS)]
+        assert [each for each in ended if isinstance(each, WagerSettled)], "the box settled no wager"
+        return ended
+
+    return shows
+
+
+# What is left to the one who enters the cards, and what shows how the wagers ended.
+_LEFT: Final = ("start_game", "settled", "side_settled", "dealer_set", "progressive")
+_ENDS: Final = WagerSettled | RequestRefused | HitClaimed | Finding
+
+
+def _enter_amounts(table: IdealTable, wagers: dict[str, int], names: Iterable[str]) -> None:
+    """Enter amounts: optional wagers before no more bets, main wagers with their seats, a raise when it is made."""
+    for name in wagers.keys() & set(names):
+        table.step(ev.AmountEntered(name, 1, wagers[name], DEALER))
+
+
 def house_way(game: str, raw: dict[str, Any]) -> Any:
-    return terms(game, **raw).set_by_house_way(parse_cards("8s 8h 8d 8c Qs Jd 9h"))
+    """A player at a live table asks the dealer to set a hand with four of a kind."""
+    table = opened(game, raw)
+    table.seats = (1,)
+    table.override = lambda each: [] if isinstance(each, Prompt) and each.kind in ("settled", "dealer_set") else None
+    table.play(ev.OpenRound(DEALER))
+    table.play(ev.NoMoreBets(DEALER))
+    table.step(ev.HandEntered(1, "8s 8h 8d 8c Qs Jd 9h", DEALER))
+    table.step(ev.HouseWayAsked(1, DEALER))
+    setting = table.round_.hands[1].setting
+    assert setting is not None, "the house way is not asked for, or not known"
+    return setting
 
 
 def _seats_answered(*seats: int) -> Callable[[str, dict[str, Any]], Any]:
@@ -216,12 +282,12 @@ CASES: Final[dict[str, Case]] = {
     "wagers": Case(PAI_GOW, _FORTUNE, {"wagers": [], "paytables": {}}, round_of),
     "paytables": Case(
         PAI_GOW, {}, {"paytables": {"fortune": "688a-fortune-2"}},
-        settled("As Ah 2d 9h 5s | 2c 5d", "Ks Kh 9d 7c 4s Qd Jc", face_up_pai_gow_poker=500, fortune=500),
+        settled_in_play("As Ah 2d 9h 5s | 2c 5d", "Ks Kh 9d 7c 4s Qd Jc", face_up_pai_gow_poker=500, fortune=500),
     ),
     "progressive_rate_bp": Case(WILD, _WILD, {**_WILD, "progressive_rate_bp": 2000}, booked),
     "payout_limit_cents": Case(
         ASIA, _LIMIT, {**_LIMIT, "payout_limit_cents": 5_000_000},
-        settled("8s 8h 8d 8c | As Ad | Ah", "Ks Qh 9d 7c 4s 3d 2c", asia_poker=10_000_000, bonus=1_000_000),
+        settled_in_play("8s 8h 8d 8c | As Ad | Ah", "Ks Qh 9d 7c 4s 3d 2c", asia_poker=10_000_000, bonus=1_000_000),
     ),
     "least_wagers_cents": Case(PAI_GOW, _FORTUNE, {**_FORTUNE, "least_wagers_cents": {"fortune": 500}}, round_of),
     "most_wagers_cents": Case(PAI_GOW, _FORTUNE, {**_FORTUNE, "most_wagers_cents": {"fortune": 400}}, round_of),
@@ -232,11 +298,11 @@ CASES: Final[dict[str, Case]] = {
     "start_marker": Case(ASIA, {}, {"start_marker": True}, round_of),
     "wheel_lowest_straight_flush": Case(
         ASIA, {}, {"wheel_lowest_straight_flush": True},
-        settled("Ac 2c 3c 4c | 5s 5h | 2h", "Kh Qh Jh Th 3d 3s 2d", asia_poker=500),
+        settled_in_play("Ac 2c 3c 4c | 5s 5h | 2h", "Kh Qh Jh Th 3d 3s 2d", asia_poker=500),
     ),
     "wheel_lowest_straight": Case(
         ASIA, {}, {"wheel_lowest_straight": True},
-        settled("Ac 2c 3c 4s | 5s 5h | 2h", "Kh Qd Jh Th 3d 3s 2d", asia_poker=500),
+        settled_in_play("Ac 2c 3c 4s | 5s 5h | 2h", "Kh Qd Jh Th 3d 3s 2d", asia_poker=500),
     ),
     "folded_progressive": Case(WILD, _WILD, {**_WILD, "folded_progressive": False}, folded),
     "house_way_table": Case(
@@ -246,7 +312,7 @@ CASES: Final[dict[str, Case]] = {
     "house_way_ranks": Case(PAI_GOW, {}, {"house_way_ranks": {"fours_kept_to": "T"}}, house_way),
     "settings.bonus_lines": Case(
         ASIA, {}, {"settings": {"bonus_lines": "nine_high_or_better"}},
-        settled("8s 8h 8d Kh | 9c 9s | Ad", "Ks Qh Td 7c 4s 3d 2c", asia_poker=500, bonus=200),
+        settled_in_play("8s 8h 8d Kh | 9c 9s | Ad", "Ks Qh Td 7c 4s 3d 2c", asia_poker=500, bonus=200),
     ),
     "settings.discard_in_stub": Case(ASIA, _SHOE, {**_SHOE, "settings": {"discard_in_stub": "void"}}, discarded),
     "settings.dead_hand_returns": Case(
@@ -254,11 +320,11 @@ CASES: Final[dict[str, Case]] = {
     ),
     "settings.bad_beat_pays": Case(
         WILD, {}, {"settings": {"bad_beat_pays": "either_hand"}},
-        settled("As Ah Ad Ac Ks", "Qs Qh Qd Jc Jh", ante=500, blind=500, bad_beat=500, **{"raise": 1000}),
+        settled_in_play("As Ah Ad Ac Ks", "Qs Qh Qd Jc Jh", ante=500, blind=500, bad_beat=500, **{"raise": 1000}),
     ),
     "settings.progressive_wilds": Case(
         WILD, {}, {"settings": {"progressive_wilds": "twos"}},
-        settled("9s 9h 2d 7s 4s", "Ks Qh 8d 6c 3h", ante=500, blind=500, progressive=100, **{"raise": 1000}),
+        settled_in_play("9s 9h 2d 7s 4s", "Ks Qh 8d 6c 3h", ante=500, blind=500, progressive=100, **{"raise": 1000}),
     ),
     "settings.stake_returned": Case(
         WILD, {}, {"settings": {"stake_returned": "yes"}},
@@ -267,7 +333,7 @@ CASES: Final[dict[str, Case]] = {
     "settings.settle_direction": Case(WILD, {}, {"settings": {"settle_direction": "far_left_clockwise"}}, round_of),
     "settings.blind_amount": Case(
         WILD, {}, {"settings": {"blind_amount": "equal_to_ante"}},
-        settled("9s 9h 9d 7s 4s", "Ks Qh 8d 6c 3h", ante=500, blind=700, **{"raise": 1000}),
+        settled_in_play("9s 9h 9d 7s 4s", "Ks Qh 8d 6c 3h", ante=500, blind=700, **{"raise": 1000}),
     ),
     "settings.envy_wagers": Case(PAI_GOW, ALL_WAGERS, {**ALL_WAGERS, "settings": {"envy_wagers": "fortune"}}, round_of),
 }  # fmt: skip

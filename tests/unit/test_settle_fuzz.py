@@ -10,11 +10,10 @@ import pytest
 
 from firmware_bridge.errors import BadHand
 from table_controller import rulebook
-from table_controller.rulebook import Facts
 from table_controller.rulebook.cards import JOKER
 from table_controller.rulebook.duties import duty_clauses
 from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat
-from table_controller.rulebook.settlement.round_settlement import settle, settle_void
+from table_controller.rulebook.settlement.round_settlement import settle
 from tests.support.core.settled_rounds import terms
 
 if TYPE_CHECKING:
@@ -116,20 +115,6 @@ def test_the_order_in_which_seats_are_listed_does_not_matter(game: str, seed: in
             replacement=dealt_round.replacement,
         )
         assert settle(at, shuffled) == settle(at, dealt_round)
-
-
-@pytest.mark.parametrize("game", rulebook.GAMES)
-def test_a_void_round_gives_back_what_lies_there(game: str, seed: int) -> None:
-    rng = random.Random(seed)
-    at = terms(game)
-    facts = Facts(dealing=at.submission.dealing, shuffler="none", start="rng", deck="in_play")
-    default = rulebook.find_ruling(at.edition, "wrong_card_count", "dealing", facts)
-    for _ in range(40):
-        dealt_round = dealt(at, rng)
-        results = settle_void(at, dealt_round, default)
-        assert all(each.outcome == "returned" for each in results)
-        placed = sum(cents or 0 for seat in dealt_round.seats for cents in seat.wagers.values())
-        assert sum(each.back_cents for each in results) == placed
 
 
 @pytest.mark.parametrize("game", rulebook.GAMES)

@@ -156,7 +156,10 @@ def test_every_line_of_every_fortune_table(number: int) -> None:
         ),
         "fortune",
     )
-    assert (pair.outcome, pair.clauses) == ("loses", ("688a.11(h)(2)(i)(A)", "688a.6(e)", "688a.7(e)(2)"))
+    assert (pair.outcome, pair.clauses) == (
+        "loses",
+        ("688a.11(h)(2)(i)(A)", "688a.6(e)", "688a.7(e)(2)", "688a.11(h)/1"),
+    )
 
 
 def _dealers_cards(cards: str) -> str:
@@ -211,7 +214,11 @@ def test_every_line_of_every_progressive_table(number: int) -> None:
     for label in {"Full House", "Flush", "Three of a Kind", "Straight"} - {line.label for line in table.lines}:
         cards = PROGRESSIVE[label]
         result = only_result(settle_round(at, seat(1, cards, **wagers), dealer=_dealers_cards(cards)), "progressive")
-        assert (result.outcome, result.clauses, result.back_cents) == ("loses", ("688a.11(h)(4)(i)(A)", "688a.6(f)"), 0)
+        assert (result.outcome, result.clauses, result.back_cents) == (
+            "loses",
+            ("688a.11(h)(4)(i)(A)", "688a.6(f)", "688a.7(e)(3)", "688a.11(h)/1"),
+            0,
+        )
 
 
 @clauses("688a.6(f)(6)", "688a.6(a)")

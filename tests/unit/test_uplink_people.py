@@ -50,7 +50,7 @@ def test_no_item_of_any_input_has_a_credential(game: str) -> None:
 
 def test_a_withdrawn_claim_is_published_with_the_role_of_who_answered() -> None:
     floor = BettingTable("687a-progressive-1").play_to_settling().until_asked("progressive")
-    floor.answer_prompt("progressive", floor.prompt("progressive").choices[-1])
+    floor.answer_prompt("progressive", "three_of_a_kind")
     floor.until_asked("hit_hand")
     floor.answer_prompt("hit_hand", "not_winning")
     event, decisions = floor.log[-1]

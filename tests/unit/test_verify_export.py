@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simulators.casino.disk import Disk
+from simulators.casino.table import CasinoTable
+from simulators.casino.table_layout import inserting_models
 from table_controller.journal.export import ExportManifest, export, write_export
 from tests.support.box.export_forgeries import FORGERIES, ForgedExport, Forgery
 from tests.support.box.journal_prefixes import RecordedRun
@@ -173,6 +175,22 @@ async def test_the_export_of_a_simulated_table_that_loses_power_verifies(
     code, output = verdict(_exported(records, tmp_path / "e"), capsys)
     assert code == 0, output
     assert "3 boots" in output
+
+
+@pytest.mark.parametrize("fault", ["chute_jam:cards=20", "chute_gap:cards=1"])
+async def test_the_export_of_a_table_whose_shuffler_fills_the_shoe_verifies(
+    fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    casino = CasinoTable("saigon_5_card", seed=3, more=inserting_models("saigon_5_card"))
+    await casino.open("blue", "red")
+    casino.machines["shuffler.1"].inject(fault)
+    for _ in range(4):
+        await casino.round()
+    records = list(casino.disk.records)
+    await casino.close()
+    code, output = verdict(_exported(records, tmp_path / "e"), capsys)
+    assert code == 0, output
+    assert any(b"StackInserted" in record.body for record in records)
 
 
 @pytest.mark.proof

@@ -9,8 +9,8 @@ Transfers = dict[tuple[str, str], int]  # (from, to) -> micro-dollars
 
 CENT = 10_000  # micro-dollars
 WHOLE = 10_000  # hundredths of a percent
-# Editions of the booking rules; the record of a start names the edition.
-FIRST, SECOND, THIRD = 1, 2, 3
+# Editions of the booking rules; the record of a start names the edition. Since the fourth, claims have cards.
+FIRST, SECOND, THIRD, FOURTH = 1, 2, 3, 4
 ACCOUNTS = (
     "bets", "seed", "meter", "reserve", "house", "pending", "fixed_awards", "hand_pays", "envy", "stakes_returned",
     "corrections", "overflow",

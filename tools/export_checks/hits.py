@@ -18,7 +18,7 @@ OPEN = (*UNSURE, "validated", "hand_pay")
 ROLES = {
     "progressive": "dealer", "hit_hand": "dealer", "hit_light": "dealer", "hit_dark": "floorperson",
     "hit_validate": "floorperson", "hit_pay": "dealer", "hand_pay": "floorperson", "envy_line": "dealer",
-    "progressive_envy": "dealer",
+    "progressive_envy": "dealer", "claim_disputed": "floorperson",
 }  # fmt: skip
 # By state: the states before it, and the answers (prompt and choice) that lead to it.
 STEPS: dict[str, tuple[tuple[str, ...], tuple[tuple[str, str], ...]]] = {

@@ -190,11 +190,20 @@ class MoneyCheck:
         self.book.check_entry(entry, expected, round_, seat)
 
     def _envy(self, entry: Json, cause: MoneyCause) -> Transfers:
+        settled = self.seats(entry.get("round", 0), "lost", "won")
+        return self.envy.pay(entry, cause.asked, self._bet_line(entry), self.terms["awards"], settled - self.left)
+
+    def _bet_line(self, entry: Json) -> str | None:
+        """Return the line by which a hand pays envy as its own bet was settled; None: it has no bet."""
         of = entry.get("seat")
         hit = self.hits.of_seat(entry.get("round", 0), of)
         settled = self.seats(entry.get("round", 0), "lost", "won")
-        hand = hit.hand if hit is not None else ("" if of in settled else None)
-        return self.envy.pay(entry, cause.asked, hand, self.terms["awards"], settled - self.left)
+        return hit.hand if hit is not None else ("" if of in settled else None)
+
+    def envied_line(self, entry: Json) -> str:
+        """Return the line by which a hand pays envy: by its own bet, or as the dealer named it."""
+        line = self._bet_line(entry)
+        return self.envy.lines.get(entry["seat"], "") if line is None else line
 
     def _falls(self, cause: MoneyCause) -> EnvyReversal:
         seats = {self.hits.all[id_].key[1] for id_ in cause.fallen if id_ in self.hits.all}

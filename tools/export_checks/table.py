@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from tools.export_checks.basics import FIRST, SECOND, Json, need, person
+from tools.export_checks.basics import FIRST, FOURTH, SECOND, Json, need, person
+from tools.export_checks.hands import HandCheck
 from tools.export_checks.hits import ROLES, AnsweredPrompt
 from tools.export_checks.money import MoneyCause, MoneyCheck
 
@@ -29,6 +30,7 @@ REPORTS = {
     "StackInserted": ("insert",),
     "HandReleased": ("release_cards",),
 }
+CARDS = ("HandEntered", "SettingEntered", "ReplacementEntered")
 DEALS = ("dispense", "start_round")
 MOVES = (
     "shuffle", "eject", "insert", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw",
@@ -65,6 +67,7 @@ class TableCheck:
         self.latched: dict[int, bool] = {}
         self.unreasonable: set[int] = set()  # seats whose bet was not booked
         self.seats: list[int] = []
+        self.hands = HandCheck()
         self.out = 0  # cards that devices counted out, or that people confirmed as dealt
         self.aside = 0  # set aside or discarded, of the cards not counted out
 
@@ -143,11 +146,17 @@ class TableCheck:
         elif kind == "HitClaimed":
             self._fresh(d["hit"])
             need(d["round"] == self.round, f"a hit of round {d['round']} in round {self.round}")
+            if money.book.edition >= FOURTH:
+                meter = self.terms["meter"]
+                self.hands.check_claim(d["seat"], d["hand"], self.terms["ranking"], meter["awards"])
             money.claimed(d, cause)
         elif kind == "HitRebooked":
             money.hits.rebook(d)
         elif kind == "Booked":
             money.booked(d["entry"], cause)
+            if d["entry"]["kind"] == "envy" and money.book.edition >= FOURTH:
+                line = money.envied_line(d["entry"])
+                self.hands.check_envy(d["entry"]["seat"], line, self.terms["ranking"], self.terms["meter"]["awards"])
         elif kind == "MeterSet":
             self.terms["meter"] = money.set(d, cause, str(self.digests.get("configuration")))
         elif kind == "MeterPlay":
@@ -169,9 +178,18 @@ class TableCheck:
             self._ended(event)
         elif kind == "Answer":
             self._answered(event, decisions, kinds)
+        elif kind in CARDS and not kinds["RequestRefused"]:
+            self._cards_entered(event)
         ours = kind == "SeatLatched" and self.locks.get(event["lock"]) == f"bet_sensor.{event['seat']}"
         if ours or kind == "EarlierLatchReported":
             self.latched.setdefault(event["seat"], event["bet"])
+
+    def _cards_entered(self, event: Json) -> None:
+        place = event.get("place")
+        hit, before = self.money.hits.of_seat(self.round, place) if place else None, self.hands.cards.get(place or 0)
+        self.hands.entered(event)
+        same = self.hands.cards.get(place or 0) == before
+        need(hit is None or same, f"the cards of seat {place} change while a hit is claimed by them")
 
     def _reported(self, event: Json, excused: Any) -> None:
         """Check a device's report: it was ordered, and its count is right or has its irregularity."""
@@ -227,6 +245,7 @@ class TableCheck:
             kind, prompt["seat"], event["choice"], event["who"], event.get("number"), list(event.get("seats") or ())
         )
         self.money.answered(self.round, self.asked)
+        self.hands.answered(kind, prompt["seat"], event["choice"])
         if kind in WHOLE_DECK and number is not None:
             self._counted(number, self.terms["cards"], kinds["HoldOpened"])
         elif kind in ("stub", "stub_recount"):

@@ -168,10 +168,7 @@ class BetSensorFirmware:
         self._testing = None
         self.memory = latch.tested(self.memory, passed=not bad)
         self.board.emit(m.SelfTested(command, bad))
-        if bad:
-            self.board.settle(command, Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
-        else:
-            self.board.settle(command, Outcome.DONE)
+        self.board.settle_test(command, m.Reason.SELF_TEST_FAILED if bad else None)
 
     # --- the coil ----------------------------------------------------------------------------------------------
 

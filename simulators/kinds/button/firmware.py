@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.button import messages as m
-from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault
 
 if TYPE_CHECKING:
@@ -136,10 +135,7 @@ class ButtonFirmware:
         self._faulty = bool(bad)
         self.state = m.State.FAULTY if bad else m.State.WATCHING
         self.board.emit(m.SelfTested(command, bad))
-        if bad:
-            self.board.settle(command, Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
-        else:
-            self.board.settle(command, Outcome.DONE)
+        self.board.settle_test(command, m.Reason.SELF_TEST_FAILED if bad else None)
 
     # --- faults ------------------------------------------------------------------------------------------------
 

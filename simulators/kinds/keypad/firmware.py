@@ -9,7 +9,6 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.keypad import messages as m
-from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault
 
 if TYPE_CHECKING:
@@ -159,10 +158,7 @@ class KeypadFirmware:
         self._sound = not bad_lamps and display
         self._asked_last = False
         self.board.emit(m.SelfTested(command, bad_keys, bad_lamps, display))
-        if bad_keys or not self._sound:
-            self.board.settle(command, Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
-        else:
-            self.board.settle(command, Outcome.DONE)
+        self.board.settle_test(command, m.Reason.SELF_TEST_FAILED if bad_keys or not self._sound else None)
 
     # --- contacts ----------------------------------------------------------------------------------------------
 

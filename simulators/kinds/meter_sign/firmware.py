@@ -137,10 +137,7 @@ class MeterSignFirmware:
         self._grow_old()
         self._bad = m.Reason.SELF_TEST_FAILED if any(wrong) else m.Reason.NONE
         self.board.emit(m.SelfTested(command, wrong))
-        if any(wrong):
-            self.board.settle(command, Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
-        else:
-            self.board.settle(command, Outcome.DONE)
+        self.board.settle_test(command, m.Reason.SELF_TEST_FAILED if any(wrong) else None)
 
     # --- the glass -----------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.shaker import messages as m
-from firmware_bridge.commands import REMEMBERED, Outcome
+from firmware_bridge.commands import REMEMBERED
 from firmware_bridge.errors import BadFault
 from simulators.kinds.shaker.mechanics import DIE_WEIGHT, SHAKE_THRESHOLD
 
@@ -286,10 +286,7 @@ class ShakerFirmware:
         self._faulty = bool(bad)
         self.state = m.State.FAULTY if bad else m.State.RESTING
         self.board.emit(m.SelfTested(command, bad))
-        if bad:
-            self.board.settle(command, Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
-        else:
-            self.board.settle(command, Outcome.DONE)
+        self.board.settle_test(command, m.Reason.SELF_TEST_FAILED if bad else None)
 
     def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the firmware."""

@@ -35,6 +35,7 @@ ACTIONS: Final = {
     "findings": "missing and extra cards of a rejected deck",
     "shuffle": "run a cycle, with a live picture",
     "eject": "eject the deck",
+    "insert": "with a chute into the shoe: push the stack through it",
     "stop": "stop all motion",
     "selftest": "test lamps, sensors and motors",
     "mode": "choose shuffle or sort (--to)",
@@ -46,7 +47,7 @@ ACTIONS: Final = {
     "count": "continuous: cycle every card and count the whole set",
 }
 # Actions that move cards; Ctrl-C stops them.
-MOVING: Final = ("shuffle", "eject", "selftest", "clear", "jog", "takein", "deliver", "count")
+MOVING: Final = ("shuffle", "eject", "insert", "selftest", "clear", "jog", "takein", "deliver", "count")
 # More cards than any model holds.
 MOST_CARDS: Final = 400
 DECK: Final = 53
@@ -100,6 +101,9 @@ class BenchSession:
             self._screen.line(jog_text(event.motor, event.current, reverse=event.reverse, turned=event.turned))
         elif isinstance(event, m.TakenIn | m.Delivered | m.StoreChanged):
             self._screen.line(_store(event))
+        elif isinstance(event, m.Inserted):
+            cards = "the cards" if event.count is None else f"{event.count} cards"
+            self._screen.line(f"{cards} have left the chute; only the shoe knows what it received")
         elif isinstance(event, m.Door):
             self._screen.line(f"the door is {'open' if event.open else 'closed'}")
         elif isinstance(event, OutcomeLost):
@@ -136,8 +140,8 @@ class BenchSession:
             case "mode":
                 await driver.set_mode(command, m.Mode[args.to.upper()])
             case _:
-                method = {"eject": driver.eject, "stop": driver.stop, "selftest": driver.self_test,
-                          "clear": driver.clear_jam, "reset": driver.reset}[args.action]  # fmt: skip
+                method = {"eject": driver.eject, "insert": driver.insert, "stop": driver.stop, "reset": driver.reset,
+                          "selftest": driver.self_test, "clear": driver.clear_jam}[args.action]  # fmt: skip
                 await method(command)
         if args.action not in ("status", "sensors", "transits", "findings"):
             screen.line(f"{args.action}: done", "green")

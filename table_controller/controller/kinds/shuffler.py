@@ -90,7 +90,6 @@ SHUFFLER: Final = ControllerKind(
         order(ShufflerDriver.reset),
         stop_order(ShufflerDriver.stop),
         order_in_test_mode(ShufflerDriver.shuffle),
-        order_in_test_mode(ShufflerDriver.insert),
         order_in_test_mode(ShufflerDriver.take_in),
         order_in_test_mode(ShufflerDriver.deliver, cards=int),
         order_in_test_mode(ShufflerDriver.count_all),

@@ -27,12 +27,15 @@ if TYPE_CHECKING:
     from table_controller.documents.moments import Moments
     from table_controller.documents.search import DocumentFacts, Trace
 
+# What a validation shows after the cards.
+_LINE_AND_AMOUNT: Final = 2
 # The edition of the accounting rules since which a slip number is used once.
 _UNIQUE_SINCE: Final = 3
 _PAID: Final = "hand_pay_paid"
 _STEPS: Final = {
-    "progressive": "Hand entered", "hit_hand": "Hand verified", "hit_light": "Light checked",
-    "hit_dark": "Bet looked up", "hit_validate": "Jackpot confirmed", "hand_pay": "Paid, slip number entered",
+    "progressive": "Hand entered", "claim_disputed": "Dispute ruled", "hit_hand": "Hand verified",
+    "hit_light": "Light checked", "hit_dark": "Bet looked up", "hit_validate": "Jackpot confirmed",
+    "hand_pay": "Paid, slip number entered",
 }  # fmt: skip
 
 
@@ -118,6 +121,9 @@ def _payment_facts(
     if claim:
         entry = claim["entry"]
         yield Fact("Hand", hand_label(facts, claim["hand"]))
+        cards = _cards(facts, booking)
+        if cards:
+            yield Fact("Cards", cards)
         yield Fact("Fixed award", cents(claim["fixed"]))
         yield Fact("Share of the meter", cents(claim["share"]))
         yield Fact("Meter before the claim", cents(entry["meter_before"]))
@@ -126,6 +132,16 @@ def _payment_facts(
     yield Fact("Documented", moments.full(facts.anchor.wall_ns))
     yield Fact("Paid from", "the cashier, by an attendant; not from the table")
     yield Fact("Cents", paid_in_whole_cents(amount))
+
+
+def _cards(facts: DocumentFacts, booking: dict[str, Any]) -> str:
+    """Return the cards that the floorperson validated, with any ruling; empty where they were not known."""
+    for answer in answered(facts.entries):
+        asked = answer.prompt
+        if (asked["kind"], asked["seat"], answer.choice) == ("hit_validate", booking["seat"], "hand_pay"):
+            parts = asked.get("shows", "").split("; ")
+            return "; ".join(parts[:-2] if len(parts) > _LINE_AND_AMOUNT else parts)
+    return ""
 
 
 def _reporting(facts: DocumentFacts, amount: int) -> str:
@@ -158,6 +174,8 @@ def _people(facts: DocumentFacts, booking: dict[str, Any], moments: Moments) -> 
 
 _CHOICES: Final = {
     "winning": "winner", "not_winning": "not a winner", "lit": "on", "dark": "off", "bet_recorded": "bet is recorded",
+    "disputed": "disputed", "stands": "the cards decide", "enter_again": "the cards are entered again",
+    "ranked_otherwise": "the rule ranks it otherwise", "cards_mixed": "the cards are mixed",
     "refuse": "refused", "hand_pay": "hand pay ordered", "documented": "documented",
 }  # fmt: skip
 

@@ -16,7 +16,8 @@ let redraw = null; // draws the open pad
 export function redrawPad() { if (redraw) redraw(); }
 
 // Opens the pad. `now` returns the newest view: other places' cards cannot be touched again.
-export function openPad(now) {
+// `claimed`: the seat whose progressive hand is asked for; the pad closes once its cards are entered.
+export function openPad(now, claimed = null) {
   let at = null; // the place
   let picked = []; // its cards, in the order of touch
   let step = "cards"; // cards, setting, replacement
@@ -70,14 +71,16 @@ export function openPad(now) {
 
   function act() {
     if (step === "replacement") {
-      return h("button", { type: "button", class: "go", id: "padenter", disabled: picked.length !== 1, onclick: () => send(submit("enter_replacement", { card: picked[0] }), () => choose(at)) }, "Enter the replacement card");
+      return h("button", { type: "button", class: "go", id: "padenter", disabled: picked.length !== 1, onclick: () => send(submit("enter_replacement", { card: picked[0] }), () => (claimed === at ? box.close() : choose(at))) }, "Enter the replacement card");
     }
     if (step === "setting") {
       const few = picked.length !== pad().hand - pad().split[0];
       return h("button", { type: "button", class: "go", id: "padenter", disabled: few, onclick: () => send(submit("enter_setting", { place: at, hands: settingText() }), () => choose(at)) }, "Enter how the player set the hand");
     }
     return h("button", { type: "button", class: "go", id: "padenter", disabled: picked.length !== pad().hand, onclick: () => send(submit("enter_hand", { place: at, cards: picked.join(" ") }), () => {
-      if (at && pad().split.length) { step = "setting"; picked = []; }
+      if (claimed === at && picked.includes("Jk") && !pad().split.length) { step = "replacement"; picked = []; }
+      else if (claimed === at) box.close();
+      else if (at && pad().split.length) { step = "setting"; picked = []; }
     }) }, `Enter ${pad().hand} cards`);
   }
 
@@ -106,8 +109,9 @@ export function openPad(now) {
   const inside = h("div", { id: "pad" });
   function draw() { show(inside, ...body(), h("p", { class: "message", role: "alert" }, message)); }
   redraw = draw;
-  dialog(h("h2", {}, "Known cards"), inside, closer()).addEventListener("close", () => { redraw = null; });
-  const first = open()[0];
+  const box = dialog(h("h2", {}, "Known cards"), inside, closer());
+  box.addEventListener("close", () => { redraw = null; });
+  const first = open().find((one) => one.place === claimed) || open()[0];
   if (first) choose(first.place); else draw();
 }
 

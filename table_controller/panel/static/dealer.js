@@ -58,6 +58,10 @@ function nextCard() {
 // While cards are face up, the dealer may enter them, or settle several seats at once.
 function padRow(prompt) {
   if (!view.pad.places.some((one) => one.may)) return null;
+  const claim = prompt && prompt.kind === "progressive" && !prompt.proposals.length && view.pad.places.some((one) => one.may && one.place === prompt.seat);
+  if (claim) { // a hand is claimed by its cards, never by one touch
+    return h("div", { class: "others" }, h("button", { type: "button", class: "go", id: "openpad", onclick: () => openPad(() => view, prompt.seat) }, `Seat ${prompt.seat} wins: enter its cards`));
+  }
   const many = prompt && prompt.kind === "settled" && view.seats.filter((one) => one.wager === "wager").length > 1;
   return h("div", { class: "others" }, h("button", { type: "button", id: "openpad", onclick: () => openPad(() => view) }, "Enter cards"),
     many ? h("button", { type: "button", id: "opensettle", onclick: () => openSettle(() => view) }, "Settle several seats") : null);

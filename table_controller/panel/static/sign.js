@@ -45,8 +45,7 @@ function mark() {
 
 function won(hit) {
   const paid = ["paid", "documented", "hand pay paid"].includes(hit.state);
-  const wins = hit.final ? `wins ${hit.amount}` : "claims a win";
-  return h("div", { class: "hit", "data-seat": hit.seat }, h("b", {}, `Seat ${hit.seat} ${wins}`), h("span", {}, ` ${hit.hand}${paid ? "" : ", not confirmed yet"}`));
+  return h("div", { class: "hit", "data-seat": hit.seat }, h("b", {}, `Seat ${hit.seat} wins ${hit.amount}`), h("span", {}, ` ${hit.hand}${paid ? "" : ", not paid yet"}`));
 }
 
 // The posting: wagers, odds, payout limit and special rules of this table.

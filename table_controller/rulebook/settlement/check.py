@@ -19,12 +19,9 @@ if TYPE_CHECKING:
     from table_controller.rulebook.settlement.terms import SettlementTerms
 
 
-def check(
-    terms: SettlementTerms, played: DealtRound, *, void: bool = False, settles: bool = True, partial: bool = False
-) -> None:
+def check(terms: SettlementTerms, played: DealtRound, *, void: bool = False, partial: bool = False) -> None:
     """Raise BadHand with every error; in a void round hands may be incomplete and decisions missing.
 
-    `settles`: whether wagers are settled by the cards, which is rare in a void round.
     `partial`: whether cards, settings and amounts may be unknown; what is known must be possible all the same.
     """
     rules = game_rules(terms.edition.game)
@@ -35,7 +32,7 @@ def check(
         problems += [] if void else [f"{where}: {each}" for each in _decision(terms, seat)]
         problems += [f"{where}: {each}" for each in _hand(terms, played, seat, void=void, partial=partial)]
         problems += [] if void or partial else [f"{where}: {each}" for each in _not_set(terms, played, seat)]
-        objection = rules.seat_objection(terms, played, seat) if settles and not partial else None
+        objection = None if partial else rules.seat_objection(terms, played, seat)
         problems += [f"{where}: {objection}"] if objection else []
     problems += [*_dealer(terms, played, void=void, partial=partial)]
     problems += [*_cards(terms, played)]

@@ -1,13 +1,11 @@
 """Settles a whole round, or what can be settled of one seat by what is known now.
 
-`settle` a round played to its end, `settle_seat` one seat, `envy_due` the envy, `settle_void` a void round.
+`settle` a round played to its end, `settle_seat` one seat, `envy_due` the envy.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
-
-import msgspec
 
 from table_controller.rulebook.duties import duty_clauses
 from table_controller.rulebook.game_rules import game_rules
@@ -19,7 +17,6 @@ from table_controller.rulebook.settlement.terms import lost, returned
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from table_controller.rulebook.lookup import Ruling
     from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat, WagerResult, WagerVerdict
     from table_controller.rulebook.settlement.terms import SettlementTerms
 
@@ -39,40 +36,22 @@ def settle(terms: SettlementTerms, played: DealtRound) -> tuple[WagerResult, ...
     return _in_cents(terms, played, verdicts)
 
 
-def settle_seat(terms: SettlementTerms, played: DealtRound, seat: Seat) -> tuple[WagerVerdict, ...]:
+def settle_seat(
+    terms: SettlementTerms, played: DealtRound, seat: Seat, *, void: bool = False
+) -> tuple[WagerVerdict, ...]:
     """Return the verdicts on the wagers of a seat that what is known now decides, in the order of the text.
 
     BadHand if what is known is not possible. `missing` lists what keeps the other wagers from being decided.
     """
-    check(terms, played, partial=True)
+    check(terms, played, void=void, partial=True)
     return tuple(_seat(terms, played, seat))
 
 
-def envy_due(terms: SettlementTerms, played: DealtRound) -> tuple[WagerVerdict, ...]:
+def envy_due(terms: SettlementTerms, played: DealtRound, *, void: bool = False) -> tuple[WagerVerdict, ...]:
     """Return the envy bonuses that are certain by what is known now; `missing_for_envy` lists what may add to them."""
-    check(terms, played, partial=True)
+    check(terms, played, void=void, partial=True)
     playing = [seat for seat in settlement_order(terms, played) if seat.fate in ("plays", "gave_up")]
     return tuple(game_rules(terms.edition.game).envy(terms, played, playing))
-
-
-def settle_void(terms: SettlementTerms, played: DealtRound, ruling: Ruling) -> tuple[WagerResult, ...]:
-    """Return every wager of a void round, also progressive bets in the tray, except those still settled."""
-    settles = "settle_optional_wagers" in ruling.outcomes
-    alone = game_rules(terms.edition.game).settled_in_void_round
-    assert alone or not settles, f"{terms.edition.game} does not define what is settled in a void round"
-    check(terms, played, void=True, settles=settles)
-    verdicts = []
-    for seat in settlement_order(terms, played):
-        # All hands are void, even folded ones: optional wagers are settled on the cards alone.
-        whole = msgspec.structs.replace(seat, fate="plays")
-        complete = len(seat.cards) == terms.edition.hand.cards  # an incomplete hand settles nothing (W19)
-        settled = [wager for wager in alone if wager in seat.wagers] if settles and complete else []
-        for wager in settled:
-            verdict = game_rules(terms.edition.game).settle_wager(terms, played, whole, wager)
-            verdicts.append(msgspec.structs.replace(verdict, clauses=(*ruling.clauses, *verdict.clauses)))
-        unsettled = [wager for wager in seat.wagers if wager not in settled]
-        verdicts += [returned(seat, wager, ruling.clauses, void=True, see=ruling.see) for wager in unsettled]
-    return _in_cents(terms, played, verdicts)
 
 
 def settlement_order(terms: SettlementTerms, played: DealtRound) -> list[Seat]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from simulators.casino.panel import PanelHands
     from simulators.casino.table import CasinoTable
+    from table_controller.table import events as ev
 
 # The dealer's touch screen.
 SCREEN: Final = {"width": 1024, "height": 600}
@@ -87,6 +88,10 @@ class ServedPanel:
             await asyncio.sleep(0.02)
         raise AssertionError(f"{what} did not come; prompts: {self.state.prompts}; errors: {self.errors}")
 
+    def asks(self, kind: str) -> bool:
+        """Whether a prompt of a kind is open."""
+        return any(prompt.kind == kind for prompt in self.state.prompts.values())
+
     async def page(self, path: str, id_: str | None = None, stubs: dict[str, Any] | None = None, **options: Any) -> Any:
         """Open a page and sign on. `stubs`: functions that answer paths instead of the box."""
         context = await self.browser.new_context(viewport=SCREEN, reduced_motion="reduce", **options)
@@ -113,6 +118,9 @@ class ServedPanel:
         shown = await page.query_selector("#next [data-prompt]")
         id_ = int(await shown.get_attribute("data-prompt")) if shown is not None else 0
         prompt = self.state.prompts.get(id_)
+        if prompt is not None and id_ in self.hands.ready_cards:
+            await self.enter_cards(page, self.hands.ready_cards[id_])
+            return
         hint = await page.query_selector(
             "#next p:has-text('Simulated hands')"
         )  # until it is there the keys may still move
@@ -142,6 +150,17 @@ class ServedPanel:
             await show_credential(page, {"floorperson": "floor-1", "technician": "tech-1"}[prompt.role])
         await self.until(lambda: id_ not in self.state.prompts, f"the answer to {prompt}")
         self.answered.append(prompt.kind)
+
+    async def enter_cards(self, page: Any, entry: ev.HandEntered) -> None:
+        """Enter the cards of a progressive hand on the card pad, which closes when it has them."""
+        await page.click("#openpad")
+        await page.wait_for_selector(f'#pad [data-place="{entry.place}"][aria-pressed="true"]')
+        for card in entry.cards.split():
+            await page.click(f'#pad [data-card="{card}"]')
+        await page.click("#padenter")
+        await no_dialog(page)
+        await self.until(lambda: entry.place in self.state.round.hands, f"the entry {entry}")
+        self.answered.append("cards")
 
     async def answer_floor(self, page: Any) -> None:
         """Answer the floorperson's prompts on the floor's page, with the PIN each time."""

@@ -12,11 +12,13 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
+from simulators.casino.dealt_hands import enter_dealt
 from table_controller.journal.export import export
 from table_controller.ledger.money import ACCOUNTS
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command
+from table_controller.table.hits import NO_WIN
 from tests.support.box.journal_prefixes import _late_news, _mend, restart, resume_play
 from tests.support.box.journals import copy_as_cut, quick_folder
 from tests.support.box.recorded_table import RecordedTable
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
 MONEY: Final = ("progressive", "hit_hand", "hit_light", "hit_dark", "hit_validate", "hit_pay", "hand_pay")
 # Weights of answers about money, of ten; other prompts are answered correctly.
-CHOICE_WEIGHTS: Final = {"not_winning": 2, "dark": 3, "refuse": 2, "no_win": 3, "nobody": 2}
+CHOICE_WEIGHTS: Final = {"not_winning": 2, "dark": 3, "refuse": 2, "no_win": 3, "nobody": 2, "disputed": 1}
 # One person with a second credential in every role.
 CHEATS: Final = tuple(
     ev.Person(role, f"X{role}", person="D1") for role in ("dealer", "floorperson", "technician", "auditor")
@@ -153,10 +155,13 @@ class MoneyAdversary(RecordedTable):
                     event = ev.Answer(event.prompt, rng.choice(other), event.who, None, event.seats)  # noqa: PLW2901
                 floor.step(event)
             return
+        if prompt.kind == "progressive" and (entry := self._cards(prompt)) is not None:
+            floor.step(entry)
+            return
         weights = [CHOICE_WEIGHTS.get(choice, 10) for choice in prompt.choices]
-        if prompt.kind == "progressive":  # the whole meter and large shares more often
-            weights = [3, *(10 if n < 3 else 2 for n in range(len(prompt.choices) - 1))]
         (choice,) = rng.choices(prompt.choices, weights)
+        if prompt.kind == "progressive" and rng.random() < 0.05:  # a line that the box does not offer
+            choice = rng.choice(self.second_ledger.rules.awards).hand
         number = None
         if prompt.number:
             self._slip += rng.random() < 0.8  # sometimes a slip that was used before
@@ -165,6 +170,21 @@ class MoneyAdversary(RecordedTable):
         if rng.random() < 0.1:
             who = rng.choice(CHEATS)
         floor.step(ev.Answer(prompt.id, choice, who, number))
+
+    def _cards(self, prompt: Prompt) -> ev.HandEntered | None:
+        """Return the entry of cards that win, or of others after a withdrawn claim; None: the prompt is answered.
+
+        The whole meter and large shares come more often.
+        """
+        rng, round_, seat = self.rng, self.floor.round_, prompt.seat or 0
+        hands = [NO_WIN, *(award.hand for award in self.second_ledger.rules.awards)]
+        known = seat in round_.hands
+        if seat in round_.claims_ruled or (known and (seat not in round_.claims_fell or rng.random() < 0.3)):
+            return None
+        (hand,) = rng.choices(hands, [3, *(10 if n < 3 else 2 for n in range(len(hands) - 1))])
+        if hand == NO_WIN and not known:
+            return None
+        return enter_dealt(self.floor.table.context, seat, hand, DEALER, rng)
 
     def _mishap(self) -> None:
         trigger, seat = self.rng.choice(MISHAPS), self.rng.choice(self.floor.seats)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
 
+from simulators.casino.dealt_hands import enter_dealt
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from tests.support.box.export_forgeries import ForgedExport, Forgery
@@ -16,10 +17,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 GAME: Final = "dj_wild"
+WITHOUT_BET: Final = 6  # a seat whose known hand pays envy
 
 
 def played(folder: Path) -> RecordedTable:
-    """A table with hand pays, an award, envy, a claim that falls under a later one, a void round and a correction."""
+    """A table with hand pays, an award, envy, a withdrawn claim, a ruling, a void round and a correction."""
     table = RecordedTable(folder, GAME, quick=True).open_table()
     table.round((1, 3, 6))
     table.hit_round(0)
@@ -28,8 +30,31 @@ def played(folder: Path) -> RecordedTable:
     table.void_round()
     table.correct_meter(1_230_000)
     table.round((1, 3))
+    _ruled(table)
     table.store.close()
     return table
+
+
+def _ruled(table: RecordedTable) -> None:
+    """A floorperson rules that the dealer names seat 1's hand against its cards; a hand without a bet pays envy."""
+    floor = table.floor
+    table._open((1, 3))
+    floor.play_to(mc.SETTLING)
+    while not [prompt for prompt in floor.prompts("progressive") if prompt.seat == 1]:
+        for event in floor.answer(floor.prompts()[0]):
+            floor.step(event)
+    floor.rule_claim(1)
+    floor.name_hand(1, "full_house")
+    for _ in range(60):
+        asked = [prompt for prompt in floor.prompts("envy_line") if prompt.seat == WITHOUT_BET]
+        if asked:
+            break
+        for event in floor.answer(floor.prompts()[0]):
+            floor.step(event)
+    entry = enter_dealt(floor.table.context, WITHOUT_BET, "straight_flush", DEALER)
+    assert entry is not None
+    floor.step(entry)
+    resume_play(floor)
 
 
 def _fallen(table: RecordedTable) -> None:
@@ -43,7 +68,10 @@ def _fallen(table: RecordedTable) -> None:
             break
         prompt = next(p for p in floor.prompts() if not p.kind.startswith(("hit_", "hand_pay")))
         if prompt.kind == "progressive":
-            floor.step(ev.Answer(prompt.id, prompt.choices[1 + len(hits)], DEALER))
+            assert prompt.seat is not None
+            rules = floor.table.context.meter
+            assert rules is not None
+            floor.name_hand(prompt.seat, rules.awards[len(hits)].hand)
         else:
             for event in floor.answer(prompt):
                 floor.step(event)
@@ -72,6 +100,16 @@ def _asked(e: ForgedExport, kind: str, number: int = 0) -> tuple[int, dict[str, 
         if r["content"]["event"]["prompt"] in prompts
     ]
     return answers[number]
+
+
+def _question(e: ForgedExport, place: int) -> dict[str, Any]:
+    """Return the question that the event of a record answers."""
+    (prompt,) = [
+        d for r in e.records if r["kind"] == "step" for d in r["content"]["decisions"]
+        if d["type"] == "Prompt" and d["id"] == e.step_event(place)["prompt"]
+    ]  # fmt: skip
+    question: dict[str, Any] = prompt
+    return question
 
 
 def _change_answer(e: ForgedExport, place: int, choice: str) -> None:
@@ -155,27 +193,29 @@ def _slip_again(e: ForgedExport) -> int:
 
 
 def _other_hand(e: ForgedExport) -> int:
-    place, event, prompt = _asked(e, "progressive", -1)
+    """The dealer confirmed another line than the one that is booked: question, answer and claim disagree."""
     place, claimed = e.decision("HitClaimed")
-    _change_answer(e, place, next(c for c in prompt["choices"] if c not in ("no_win", claimed["hand"])))
-    assert event
+    prompt = _question(e, place)
+    other = "three_of_a_kind" if claimed["hand"] != "three_of_a_kind" else "straight"
+    prompt["choices"] = [other if choice == claimed["hand"] else choice for choice in prompt["choices"]]
+    _change_answer(e, place, other)
     return place
 
 
 def _lost_is_won(e: ForgedExport) -> int:
     """The dealer named a hand, and the bet is booked as lost."""
     place, settled = e.decision("BetSettled", outcome="lost")
-    (prompt,) = [
-        d for r in e.records if r["kind"] == "step" for d in r["content"]["decisions"]
-        if d["type"] == "Prompt" and d["id"] == e.step_event(place)["prompt"]
-    ]  # fmt: skip
-    _change_answer(e, place, prompt["choices"][1])
+    prompt = _question(e, place)
+    prompt["choices"] = ["royal_flush"]
+    _change_answer(e, place, "royal_flush")
     assert settled["seat"] == prompt["seat"]
     return place
 
 
 def _claimed_by_nobody(e: ForgedExport) -> int:
-    place, _ = e.decision("HitClaimed")
+    place, claimed = e.decision("HitClaimed")
+    prompt = _question(e, place)
+    prompt["choices"] = ["no_win" if choice == claimed["hand"] else choice for choice in prompt["choices"]]
     _change_answer(e, place, "no_win")
     return place
 
@@ -216,6 +256,89 @@ def _table_pays_hand_pay(e: ForgedExport) -> int:
                 _change_answer(e, n, "hand_pay")
     assert prompt
     return place
+
+
+# --- the cards of a claim ---------------------------------------------------------------------------------------------
+
+
+def _claimed_cards(e: ForgedExport) -> tuple[int, int, dict[str, Any]]:
+    """Return the places of the first claim and of the entry of its cards, and that event."""
+    claim, hit = e.decision("HitClaimed")
+    entered = max(
+        n for n, r in enumerate(e.records[:claim])
+        if r["kind"] == "step" and r["content"]["event"]["type"] == "HandEntered"
+        and r["content"]["event"]["place"] == hit["seat"]
+    )  # fmt: skip
+    return claim, entered, e.step_event(entered)
+
+
+def _lower_cards(e: ForgedExport) -> int:
+    """The entered cards are not the line that is claimed."""
+    claim, _, event = _claimed_cards(e)
+    event["cards"] = "2c 3d 5h 7s 9c"
+    return claim
+
+
+def _no_cards(e: ForgedExport) -> int:
+    """Nobody entered cards: the record of the entry is gone."""
+    claim, entered, _ = _claimed_cards(e)
+    asked = {d["id"] for d in e.decided(entered) if d["type"] == "Prompt"}
+    e.records[entered]["content"]["event"] = {
+        "type": "HandEntered", "place": 0, "cards": "2c 3d 5h 7s 9c", "who": {"role": "dealer", "credential": "D1"},
+    }  # fmt: skip
+    assert asked
+    return claim
+
+
+def _refused_cards(e: ForgedExport) -> int:
+    """The box refused the entry."""
+    claim, entered, _ = _claimed_cards(e)
+    e.decided(entered).append({"type": "RequestRefused", "what": "no", "reasons": []})
+    return claim
+
+
+def _joker_not_replaced(e: ForgedExport) -> int:
+    claim, _, event = _claimed_cards(e)
+    event["cards"] = " ".join(["Jk", *event["cards"].split()[1:]])
+    return claim
+
+
+def _cards_after_claim(e: ForgedExport) -> int:
+    """Other cards of a seat are entered while its hit stands."""
+    claim, entered, _ = _claimed_cards(e)
+    again = deepcopy(e.records[entered])
+    again["content"]["decisions"] = []
+    again["content"]["event"]["cards"] = "2c 3d 5h 7s 9c"
+    e.records.insert(claim + 1, again)
+    return claim + 1
+
+
+def _ruling(e: ForgedExport) -> tuple[int, int]:
+    """Return the places of a floorperson's ruling against the cards, and of the claim after it."""
+    place, _, _ = _asked(e, "claim_disputed")
+    return place, next(n for n, r in enumerate(e.records) if n > place and r["kind"] == "step"
+                       and any(d["type"] == "HitClaimed" for d in r["content"]["decisions"]))  # fmt: skip
+
+
+def _ruled_otherwise(e: ForgedExport) -> int:
+    """The floorperson ruled that the cards decide, and another line is claimed."""
+    place, claim = _ruling(e)
+    _change_answer(e, place, "stands")
+    return claim
+
+
+def _envy_of_other_cards(e: ForgedExport) -> int:
+    """Envy is paid for a hand without a bet whose entered cards are no line."""
+    entered = e.event("HandEntered", place=WITHOUT_BET)
+    e.step_event(entered)["cards"] = "2c 3d 5h 7s 9c"
+    return next(n for n, r in enumerate(e.records) if r["kind"] == "step" for d in r["content"]["decisions"]
+                if d.get("entry", {}).get("kind") == "envy" and d["entry"]["seat"] == WITHOUT_BET)  # fmt: skip
+
+
+def _dealer_rules(e: ForgedExport) -> int:
+    _place, event, prompt = _asked(e, "claim_disputed")
+    prompt["role"] = event["who"]["role"] = "dealer"
+    return next(n for n, r in enumerate(e.records) if r["kind"] == "step" and prompt in r["content"]["decisions"])
 
 
 # --- people -----------------------------------------------------------------------------------------------------------
@@ -416,6 +539,14 @@ MONEY_FORGERIES: Final = (
     Forgery("another hand than was said", _other_hand, "the dealer did not name it"),
     Forgery("winning hand booked as lost", _lost_is_won, "is lost, and no answer states it"),
     Forgery("claimed by nobody", _claimed_by_nobody, "no hand is claimed for it|the dealer did not name it"),
+    Forgery("other cards than the line", _lower_cards, "and its cards 2c 3d 5h 7s 9c are no line"),
+    Forgery("claimed without cards", _no_cards, "nobody entered its cards"),
+    Forgery("claimed by cards that were refused", _refused_cards, "nobody entered its cards"),
+    Forgery("joker without its replacement card", _joker_not_replaced, "by a joker without its replacement card"),
+    Forgery("cards entered after the claim", _cards_after_claim, "change while a hit is claimed by them"),
+    Forgery("envy of other cards than the line", _envy_of_other_cards, "envy is paid for straight_flush of seat 6"),
+    Forgery("claimed against the ruling", _ruled_otherwise, "and its cards .* are no line"),
+    Forgery("dealer rules", _dealer_rules, "the dealer is asked claim_disputed"),
     Forgery("withdrawn by nobody", _fallen_by_nobody, "no answer refused it"),
     Forgery("another hit is paid", _other_hit_paid, "award_paid of a hit that is documented"),
     Forgery("dealer documents", _dealer_documents, "the dealer is asked hand_pay"),

@@ -6,6 +6,7 @@ import shutil
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
+from simulators.casino.dealt_hands import enter_dealt
 from table_controller import rulebook
 from table_controller.journal import records as rec
 from table_controller.journal.recovery import encode_snapshot, recover
@@ -119,11 +120,18 @@ class RecordedTable:
         assert self.floor.round_.number == number + 1, [d for d in decided if isinstance(d, RequestRefused)]
 
     def hit_round(self, line: int) -> None:
-        """Play a round in which seat 1 claims a line of the paytable; 0 is the first."""
+        """Play a round in which seat 1 claims a line of the paytable by its cards; 0 is the first."""
+        context = self.floor.table.context
+        assert context.meter is not None
+        hand = context.meter.awards[line].hand
 
         def claims(decision: Decision) -> list[ev.Event] | None:
             if isinstance(decision, Prompt) and decision.kind == "progressive" and decision.seat == 1:
-                return [ev.Answer(decision.id, decision.choices[1 + line], PEOPLE["dealer"])]
+                if hand in decision.choices:
+                    return [ev.Answer(decision.id, hand, PEOPLE["dealer"])]
+                entry = enter_dealt(context, 1, hand, PEOPLE["dealer"])
+                assert entry is not None
+                return [entry]
             return None
 
         self.floor.override = claims

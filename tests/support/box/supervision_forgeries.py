@@ -115,8 +115,8 @@ def play_envy_table(folder: Path) -> RecordedTable:
         table._open((1, 3, 6))
         table.floor.play_to(mc.SETTLING)
         for seat, hand in ((6, "four_of_a_kind"), (3, "straight_flush")):
-            asked = table.until("progressive", seat)
-            table.floor.step(ev.Answer(asked.id, hand, DEALER))
+            table.until("progressive", seat)
+            table.floor.name_hand(seat, hand)
         for of in (6, 3):
             asked = table.until("progressive_envy", of)
             seats = tuple(seat for seat in (1, 3, 6) if seat != of)

@@ -39,6 +39,7 @@ SHOE: Final = "over/under, dealing shoe"
 STORE: Final = "over/under, continuous"
 BETS: Final = "pai gow, automated shoe, bets"
 TWO: Final = "saigon, hand, two decks"
+INSERTING: Final = "saigon, inserting"
 _SHUFFLER: Final = ("shuffler.1",)
 
 
@@ -132,6 +133,12 @@ def _by_hand_anyway(c: Context, _event: ev.Ordered) -> None:
 
 def _method_anyway(c: Context, event: ev.Ordered) -> None:
     c.state.dealing = event.method or c.state.dealing  # type: ignore[assignment]
+
+
+def _in_place_at_once(c: Context, deck: Any, shuffler: str, shoe: str) -> None:
+    """The shoe is not asked what it received."""
+    c.state.slots[shuffler].deck, c.state.slots[shoe].deck, deck.place = None, deck.name, shoe
+    c.state.book.move_all(deck.name, shoe)
 
 
 def _count_accepted(c: Context, event: ev.ShuffleEnded) -> None:
@@ -301,6 +308,12 @@ CORE_MUTANTS: Final[dict[str, CoreMutant]] = {
         ASIA,
         SearchTrouble(declared=("wrong_card_count",), slow=("shoe.1",)),
         _put(Context, "close_unneeded_prompts", _nothing),
+    ),
+    "a stack that left the shuffler is in the shoe": CoreMutant(
+        INSERTING, SearchTrouble(), _put(shuffling, "_record_inserted", _in_place_at_once)
+    ),
+    "a stack that cannot be inserted is forgotten": CoreMutant(
+        INSERTING, SearchTrouble(ends=_SHUFFLER), _put(service, "_failed", _nothing)
     ),
     # The same events must give the same decisions.
     "a step that remembers": CoreMutant(HAND, SearchTrouble(), _handle(ev.OpenRound, _changing_mind)),

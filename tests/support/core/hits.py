@@ -73,8 +73,11 @@ class BettingTable(IdealTable):
     def answer_for_seat(
         self, kind: str, seat: int, choice: str | None = None, seats: tuple[int, ...] = ()
     ) -> list[Decision]:
-        """Answer the prompt of a kind for a seat."""
+        """Answer the prompt of a kind for a seat. The cards of a winning hand are entered first."""
         (prompt,) = (each for each in self.prompts(kind) if each.seat == seat)
+        if kind == "progressive" and choice is not None:
+            self.enter_hand_for(prompt, choice)
+            (prompt,) = (each for each in self.prompts(kind) if each.seat == seat)
         given = seats or (self._seats(prompt) if prompt.seats and choice is None else ())
         return self.step(ev.Answer(prompt.id, choice or prompt.choices[0], PEOPLE[prompt.role], None, given))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from simulators.casino.dealt_hands import enter_dealt
 from simulators.casino.table_layout import default_choices
 from table_controller.rulebook import GAMES, check_submission
 from table_controller.rulebook import edition as committed
@@ -14,6 +15,7 @@ from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import Command, Decision, Finding, HoldOpened, Prompt, RequestRefused
+from table_controller.table.hits import DISPUTED, NO_WIN
 from table_controller.table.meter_visibility import PAGE
 from table_controller.table.view import ODDS
 from tests.support.suite.clauses import wrong_citations
@@ -234,12 +236,48 @@ class IdealTable:
         who: ev.Person | None = None,
         seats: tuple[int, ...] = (),
     ) -> list[Decision]:
-        """Answer the single open prompt of a kind, without reactions."""
+        """Answer the single open prompt of a kind, without reactions. The cards of a winning hand are entered first."""
+        if kind == "progressive" and choice is not None:
+            self.enter_hand_for(self.prompt(kind), choice)
         prompt = self.prompt(kind)
         if number is None and prompt.number and choice in (None, prompt.choices[0]):
             number = self._number(prompt)
         given = seats or (self._seats(prompt) if prompt.seats else ())
         return self.step(ev.Answer(prompt.id, choice or prompt.choices[0], who or PEOPLE[prompt.role], number, given))
+
+    def enter_hand_for(self, prompt: Prompt, hand: str) -> None:
+        """Enter cards that are a line of the paytable for a seat whose bet is asked about, unless it is offered.
+
+        A line that the cards which are left cannot be, such as five aces twice, is named by a floorperson's ruling.
+        """
+        seat = prompt.seat or 0
+        if hand == DISPUTED or hand in prompt.choices:
+            return
+        entry = enter_dealt(self.table.context, seat, hand, DEALER)
+        if entry is None:
+            self.rule_claim(seat)
+        else:
+            self.step(entry)
+
+    def name_hand(self, seat: int, hand: str) -> list[Decision]:
+        """Enter cards of a seat that are a hand, and claim it; return the decisions of the claim."""
+        for entered in (False, True):
+            (prompt,) = (each for each in self.prompts("progressive") if each.seat == seat)
+            if not entered:
+                self.enter_hand_for(prompt, hand)
+        return self.step(ev.Answer(prompt.id, hand, DEALER))
+
+    def rule_claim(self, seat: int) -> None:
+        """Have a floorperson rule that the dealer names the hand of a seat, against its cards."""
+        rules = self.table.context.meter
+        assert rules is not None
+        if seat not in self.round_.hands:
+            hands = (NO_WIN, *(award.hand for award in rules.awards))
+            entries = (enter_dealt(self.table.context, seat, hand, DEALER) for hand in hands)
+            self.step(next(entry for entry in entries if entry is not None))
+        for kind, choice in (("progressive", DISPUTED), ("claim_disputed", "ranked_otherwise")):
+            (prompt,) = (each for each in self.prompts(kind) if each.seat == seat)
+            self.step(ev.Answer(prompt.id, choice, PEOPLE[prompt.role]))
 
     def count_stub(self, number: int) -> list[Decision]:
         """Answer the stub count: by the dealer, or by the floorperson after a different count of the shoe."""
@@ -338,6 +376,10 @@ class IdealTable:
             return [ev.CardsDrawn(command.slot, dealing.first_deal_cards(self.table.context))]
         return []
 
+    def correction(self, prompt: Prompt) -> ev.HandEntered | None:
+        """Return the entry of cards that win nothing, in place of those by which a claim was made that is withdrawn."""
+        return enter_dealt(self.table.context, prompt.seat or 0, NO_WIN, DEALER)
+
     def _number(self, prompt: Prompt) -> int:
         return {
             "announce": sum(self.dice),
@@ -366,6 +408,9 @@ class IdealTable:
         return self.seats[:1] if prompt.kind in ("first_arrival", "cover_seat") else self.seats
 
     def _person(self, prompt: Prompt) -> list[ev.Event]:
+        if prompt.kind == "progressive" and prompt.seat in self.round_.claims_fell and prompt.seat in self.round_.hands:
+            corrected = None if prompt.choices[0] == NO_WIN else self.correction(prompt)
+            return [corrected or ev.Answer(prompt.id, prompt.choices[0], DEALER)]
         if prompt.kind == "move_button" and prompt.slot is not None:
             return [ev.ButtonSeen(prompt.slot, self.state.button)]
         number = self._number(prompt) if prompt.number else None

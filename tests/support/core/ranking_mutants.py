@@ -230,5 +230,7 @@ CHANGED: Final[dict[str, Change]] = {
     "688a.1:Envy Bonus Qualifying Hand": _seven(pai_gow, "seven_card_features", _without("four_of_a_kind")),
     "688a.7(e)(1)": _ACE_HIGH,
     "688a.7(e)(2)": _seven(pai_gow, "seven_card_features", _without("three_pair")),
+    "688a.11(h)/1": _seven(pai_gow, "seven_card_features", _first(5)),
+    "688a.7(e)(3)": _seven(pai_gow, "seven_card_features", _without("five_of_a_kind")),
     "688a.6(e)": _seven(pai_gow, "seven_card_features", _without("royal_flush_plus_royal_match")),
 }

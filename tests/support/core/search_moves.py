@@ -7,12 +7,15 @@ allows: so the states are finitely many, and a search with one or two kinds term
 
 from __future__ import annotations
 
+from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.service import ABSENT, CLEARED, FAULTED, IN_SERVICE, SIGNED, UNSIGNED, UNVERIFIED
+from simulators.casino.dealt_hands import enter_dealt
 from table_controller.table import dealing, progressive_bets, shuffling, stub
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
+from table_controller.table.hits import NO_WIN
 from tests.support.core.ideal_table import DEALER, FLOOR, OTHER_FLOOR, PEOPLE, TECH, next_change, signs_report
 from tests.support.core.search_trouble import SHAKER, SearchMove, SearchTrouble, troubles
 from tests.support.oracles.table_monitor import TableMonitor
@@ -100,8 +103,10 @@ class SearchModel:
         plain = plain or (prompt.kind == "collected" and not self.trouble.people)
         looks = prompt.kind == "collected" or prompt.kind.startswith("opening/")
         choices = prompt.choices
-        if prompt.kind == "progressive":  # nothing, the whole meter, and what the table pays least for
-            choices = (*choices[:2], choices[-1]) if self.trouble.money else choices[:1]
+        if prompt.kind == "progressive" and self.trouble.money:
+            yield from self._cards(prompt)
+            ruled = (prompt.seat or 0) in self.table.state.round.claims_ruled
+            choices = (*choices[:2], choices[-1]) if ruled else choices
         for choice in choices[:1] if plain else choices:
             first = choice == prompt.choices[0]
             for number, bad in self._numbers(prompt) if prompt.number and first else [(None, looks and not first)]:
@@ -109,6 +114,17 @@ class SearchModel:
                     event = ev.Answer(prompt.id, choice, who, number, seats)
                     drawn = self._drawn(prompt) if not bad else ()
                     yield SearchMove(f"{prompt.kind}={choice} {number or ''}{seats or ''}", (*drawn, event), bad)
+
+    def _cards(self, prompt: Prompt) -> Iterator[SearchMove]:
+        """Yield entries of cards that are the first line and the last, or that correct those of a withdrawn claim."""
+        c, seat = self.table.context, prompt.seat or 0
+        assert c.meter is not None
+        hands = [c.meter.awards[0].hand, c.meter.awards[-1].hand] if seat not in c.state.round.hands else []
+        hands += [NO_WIN] if seat in c.state.round.claims_fell and prompt.choices[0] != NO_WIN else []
+        for hand in hands:
+            entry = enter_dealt(c, seat, hand, PEOPLE["dealer"], Random(f"{seat} {hand}"))
+            if entry is not None:
+                yield SearchMove(f"cards of {hand}", (entry,))
 
     def _drawn(self, prompt: Prompt) -> tuple[ev.Event, ...]:
         """What a manual shoe counts while hands do what they were asked."""

@@ -36,13 +36,18 @@ def _offered(edition: rulebook.Edition) -> dict[str, Any]:
     return {"wagers": list(options), "paytables": options}
 
 
+def choices_with(game: str, **changes: Any) -> dict[str, Any]:
+    """The choices of a table that offers everything; paytables and settings are changed one by one."""
+    raw = {"adjacent_boxes": 1, **(_ALL.get(game) or _offered(rulebook.edition(game)))}
+    for name, value in changes.items():
+        raw[name] = {**raw.get(name, {}), **value} if isinstance(value, dict) else value
+    return raw
+
+
 def terms(game: str, **changes: Any) -> SettlementTerms:
     """A table that offers everything; paytables and settings are changed one by one."""
     edition = rulebook.edition(game)
-    raw = {"adjacent_boxes": 1, **(_ALL.get(game) or _offered(edition))}
-    for name, value in changes.items():
-        raw[name] = {**raw.get(name, {}), **value} if isinstance(value, dict) else value
-    return SettlementTerms(edition, rulebook.check_submission(edition, raw))
+    return SettlementTerms(edition, rulebook.check_submission(edition, choices_with(game, **changes)))
 
 
 def seat(number: int, cards: str, **wagers: int) -> Seat:

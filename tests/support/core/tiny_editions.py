@@ -18,17 +18,19 @@ if TYPE_CHECKING:
     from table_controller.rulebook.vocabulary import DeviceFact
 
 SEATS: Final = 2
-# Cards of a hand (or of its first and second deal) and of the stub. The fewest that still have too few and too many.
+# Cards of a hand (or of its first and second deal) and of the stub. The fewest that still have too few and too many;
+# with a progressive a hand has all its cards, because they decide what a bet wins.
 HAND: Final = 2
 STUB: Final = 2
 EVERY: Final = 2  # rounds between counts of the stub, where they are not counted in every round
 
 
 def tiny_edition(game: str) -> Edition:
-    """Return a game's edition with two seats and hands of two cards; all irregularities are as they were."""
+    """Return a game's edition with two seats and mostly hands of two cards; all irregularities are as they were."""
     full = edition(game)
     hands = SEATS + 1 if full.hand.dealer_hand else SEATS
-    first = 1 if full.hand.second_deal else HAND
+    least = HAND if full.progressive is None else full.hand.cards
+    first = 1 if full.hand.second_deal else least
     second = 1 if full.hand.second_deal else 0
     count = hands * (first + second) + STUB
     stub = full.stub

@@ -86,7 +86,8 @@ def _progressive(terms: SettlementTerms, played: DealtRound, seat: Seat) -> Wage
     if _is_folded_progressive(terms, seat, "progressive"):
         return lost(seat, "progressive", survived, see=("W21",))
     line, hand = _progressive_line(terms, played, seat)
-    ranks = line_by(_GAME, "progressive", line)
+    replaced = duties_of(_GAME, "joker_replaced") if JOKER in seat.cards else ()
+    ranks = (*line_by(_GAME, "progressive", line), *replaced)
     won = (*survived, "687a.11(f)(1)(ii)", "687a.12(c)/1", *ranks)
     return by_line(terms, seat, "progressive", line, won, (*survived, "687a.11(f)(1)(i)", *ranks), hand)
 

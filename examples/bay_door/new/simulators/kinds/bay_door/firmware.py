@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from devices.bay_door import messages as m
-from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault
 
 if TYPE_CHECKING:
@@ -91,10 +90,7 @@ class BayDoorFirmware:
         self._testing = False
         works = self._door.lamp_works
         self.board.emit(m.SelfTested(command, works))
-        if works:
-            self.board.settle(command, Outcome.DONE)
-        else:
-            self.board.settle(command, Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
+        self.board.settle_test(command, None if works else m.Reason.SELF_TEST_FAILED)
 
     # --- faults ------------------------------------------------------------------------------------------------
 
