@@ -14,7 +14,7 @@ from table_controller.rulebook import cards as notation
 from table_controller.table import settling
 from table_controller.table.decisions import DealtCards
 from table_controller.table.irregularities import open_hold
-from table_controller.table.state import DealtHand, Hand
+from table_controller.table.state import Hand, ShoeHand
 from table_controller.table.view import slot_label
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def on_shoe_identifies(c: Context, event: ev.ShoeIdentifies) -> None:
 def record_stack(c: Context, slot: str, place: int, command: int) -> None:
     """Record that a shoe dealt a whole stack to a place."""
     if c.state.slots[slot].identifies and not c.state.round.order_lost:
-        c.state.round.dealt_hands[place] = DealtHand(DealtCards(command))
+        c.state.round.dealt_hands[place] = ShoeHand(DealtCards(command))
 
 
 def record_first_deal(c: Context, places: Sequence[int]) -> None:
@@ -76,7 +76,7 @@ def record_more_cards(c: Context, seat: int) -> None:
 def _add(c: Context, place: int, numbers: Sequence[int]) -> None:
     round_ = c.state.round
     before = round_.dealt_hands[place].dealt.cards if place in round_.dealt_hands else ()
-    round_.dealt_hands[place] = DealtHand(DealtCards(round_.counted_by, (*before, *numbers)))
+    round_.dealt_hands[place] = ShoeHand(DealtCards(round_.counted_by, (*before, *numbers)))
 
 
 def _is_order_known(c: Context) -> bool:
@@ -152,7 +152,7 @@ def on_cards_released(c: Context, event: ev.HandReleased) -> None:
     _take_over(c, issued, hand, event.unread)
 
 
-def _take_over(c: Context, issued: IssuedCommand, hand: DealtHand, unread: int) -> None:
+def _take_over(c: Context, issued: IssuedCommand, hand: ShoeHand, unread: int) -> None:
     """The cards of a place are released: they are known from now on, if they can be its cards."""
     round_, place, size = c.state.round, issued.number, c.edition.hand.cards
     deck = c.edition.cards

@@ -91,7 +91,7 @@ class Hand(msgspec.Struct):
     is_house_way: bool = False  # the player asked the dealer to set the hand
 
 
-class DealtHand(msgspec.Struct):
+class ShoeHand(msgspec.Struct):
     """What a shoe that identifies cards dealt to one place, and what it released of it."""
 
     dealt: DealtCards
@@ -177,7 +177,7 @@ class Round(msgspec.Struct):
     disputed: list[int] = []  # seats whose proposed settlement the dealer disputed, until a floorperson rules
     dealer_settles: list[int] = []  # seats that the dealer settles, by a floorperson's ruling
     stated: dict[str, list[int]] = {}  # optional wagers that are settled, confirmed or stated, with their seats
-    dealt_hands: dict[int, DealtHand] = {}  # by place, as far as a shoe that identifies cards dealt them as ordered
+    dealt_hands: dict[int, ShoeHand] = {}  # by place, as far as a shoe that identifies cards dealt them as ordered
     counted_by: int = 0  # the command that began the round of a manual shoe
     order_lost: bool = False  # which card a manual shoe dealt to which place is not known any more
     shown: list[int] = []  # seats whose hand the dealer has shown, where the player might have surrendered before

@@ -14,7 +14,7 @@ from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, DealtCards, Prompt, ReturnBegan
 from table_controller.table.return_progress import ReturnProgress
-from table_controller.table.state import GATE, RACK, TRAY, DealtHand, Deck, Hold, IssuedCommand, SlotState
+from table_controller.table.state import GATE, RACK, TRAY, Deck, Hold, IssuedCommand, ShoeHand, SlotState
 from table_controller.table.view import ODDS
 from tests.support.core.ideal_table import DEALER, IdealTable
 from tests.support.core.setups import BURNED, HIT, NEW_DEALER, NEW_SHOE, table_at
@@ -214,7 +214,7 @@ def _dealt_by_shoe(game: str, kind: str, seat: int, phase: str = "settling") -> 
     floor = _ended(table_at(game, kind, phase))
     floor.state.slots[SHOE].identifies = True
     round_ = floor.state.round
-    round_.dealt_hands[seat] = DealtHand(DealtCards(1))
+    round_.dealt_hands[seat] = ShoeHand(DealtCards(1))
     round_.shown = round_.second = [seat]
     if game == WILD:
         round_.decided[seat] = "raise"
