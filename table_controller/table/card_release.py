@@ -226,6 +226,7 @@ def compare(c: Context, place: int) -> None:
         return
     if Counter(dealt.cards) <= Counter(hand.cards):
         return
+    round_.shown += [place] * (place not in round_.shown)  # it cannot be surrendered any more
     round_.contested[place] = [Hand(dealt.cards, shoe), round_.hands.pop(place)]
     c.record_finding("cards_differ", f"{place_name(place)}: {_readings(c, place)}", round_.deck)
 
