@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import BadHand
 from table_controller.rulebook import cards as notation
-from table_controller.table import settling
+from table_controller.table import exposure, settling
 from table_controller.table.decisions import DealtCards
 from table_controller.table.irregularities import open_hold
 from table_controller.table.state import Hand, ShoeHand
@@ -144,6 +144,8 @@ def on_cards_released(c: Context, event: ev.HandReleased) -> None:
         c.record_finding("cards_not_ordered", text)
         return
     issued.is_result_reported = hand.ended = True
+    if exposure.obstacle(c, issued.number) is not None:
+        return  # the round, or the hand, became void while the shoe answered
     try:
         hand.cards = tuple(sorted(notation.parse_cards(event.cards)))
     except BadHand as error:

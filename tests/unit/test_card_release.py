@@ -497,6 +497,16 @@ def test_cards_that_nobody_ordered_are_not_used() -> None:
     assert same(known(table, 6), HAND[WILD])
 
 
+def test_cards_that_arrive_after_the_round_became_void_are_not_kept() -> None:
+    table = at_seat(WILD)
+    id_, _ = open_release(table)
+    dealt_by = table.round_.dealt_hands[6].dealt.dealt_by
+    table.declare("wrong_card_count")
+    assert table.phase == mc.VOID
+    table.step(ev.HandReleased(SHOE, id_, dealt_by, HAND[WILD]))
+    assert 6 not in table.round_.hands
+
+
 # --- lost answers -----------------------------------------------------------------------------------------------------
 
 
