@@ -99,7 +99,8 @@ def _device_events(kind: str, slot: str, number: int, more: int) -> list[ev.Even
             return [
                 ev.ShoeLoaded(slot, whole), ev.StackOut(slot, number), ev.StackTaken(slot), ev.CardsDrawn(slot, number),
                 ev.StubOut(slot, number), ev.ShoeFault(slot, 430), ev.FaceUpSeen(slot), ev.ShoeEmpty(slot),
-                ev.CoverCardOut(slot, more if 1 <= more <= 6 else None),
+                ev.CoverCardOut(slot, more if 1 <= more <= 6 else None), ev.ShoeIdentifies(slot),
+                ev.HandReleased(slot, number, more, "As Kd 9c 4h 4s", more), ev.HandReleased(slot, number, more, "Xx"),
             ]  # fmt: skip
         case "shaker":
             dice = (1 + more % 6, 1 + number % 6, 1 + (more + number) % 6)
@@ -123,13 +124,15 @@ class AnyDay(RuleBasedStateMachine):
 
     make: Callable[[], JudgedTable]
 
-    @initialize(decks=st.integers(0, 2), on=st.integers(0, 40))
-    def opened(self, decks: int, on: int) -> None:
+    @initialize(decks=st.integers(0, 2), on=st.integers(0, 40), identifies=st.booleans())
+    def opened(self, decks: int, on: int, *, identifies: bool) -> None:
         self.t = type(self).make()
         self.t.bets = {1, 3}
         for slot in self.t.slots:
             self.t.step(ev.SlotChanged(slot, "appear"))
             self.t.step(ev.SlotChanged(slot, "verify"))
+            if identifies and slot == "shoe.1":
+                self.t.step(ev.ShoeIdentifies(slot))
         for event in signs_report(self.t.table):
             self.t.step(event)
         for name in _DECKS[:decks]:
