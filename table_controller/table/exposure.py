@@ -88,7 +88,7 @@ def may_surrender(v: TableView, seat: int) -> bool:
     rule, round_ = v.edition.surrender, v.state.round
     if rule is None or rule.window != "after_dealer_set_before_own_reveal" or round_.state != mc.SETTLING:
         return False
-    shown = (*round_.settled, *round_.surrendered, *round_.reopened, *round_.shown)
+    shown = (*round_.settled, *round_.surrendered, *round_.reopened, *round_.shown, *round_.hands)
     return seat not in shown and not side_wagers.has_side_wager(v, seat)
 
 

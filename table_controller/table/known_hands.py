@@ -14,7 +14,7 @@ from firmware_bridge.errors import BadHand
 from table_controller.rulebook import cards as notation
 from table_controller.rulebook.settlement.check import check
 from table_controller.rulebook.settlement.dealt_round import DealtRound
-from table_controller.rulebook.wager_limits import citation_of, wager_objection
+from table_controller.rulebook.wager_limits import citation_of, has_own_amount, wager_objection
 from table_controller.table import boxes, card_release, settling
 from table_controller.table import state_machines as mc
 from table_controller.table.exposure import exposure_objection
@@ -143,17 +143,14 @@ def _correct(c: Context, event: ev.HandEntered) -> None:
     if before is None or not settled or before.by in c.state.slots:
         c.refuse("only the dealer enters this; a floorperson corrects cards by which a seat is settled")
         return
-    bet = c.state.money.bets.get(place)
-    if bet is not None and (bet.state == "open" or c.state.money.hit_of(place) is not None):
-        c.refuse(
-            f"the progressive bet of seat {place} depends on these cards; it is settled first{c.citation('claim')}"
-        )
-        return
     deck, results = c.edition.cards, settling.results_by_cards(c, settled)
     try:
         cards = notation.parse_hand(event.cards, c.edition.hand.cards, jokers=deck.jokers, copies=deck.decks)
         round_.hands[place] = Hand(cards, event.who.credential)
         settling.check_known(c, settling.dealt_round(c))
+        hit, claimed = c.state.money.hit_of(place), settling.claimed_hand(c, place)
+        if hit is not None and (claimed is None or claimed[0] != hit.hand):
+            _check_not_claimed(c, place)
     except BadHand as error:
         round_.hands[place] = before
         c.refuse(str(error))
@@ -265,13 +262,26 @@ def on_amount_entered(c: Context, event: ev.AmountEntered) -> None:
         return
     round_ = c.state.round
     before = round_.amounts
-    round_.amounts = {**before, event.wager: {**before.get(event.wager, {}), event.seat: event.cents}}
+    entered = {**before, event.wager: {**before.get(event.wager, {}), event.seat: event.cents}}
+    follows = _follows_from(c, event.wager)
+    round_.amounts = {
+        wager: {seat: cents for seat, cents in of.items() if wager not in follows or seat != event.seat}
+        for wager, of in entered.items()
+    }
     try:  # `void`: the seat's player need not have decided yet
         alone = DealtRound(seats=(settling.known_seat(c, event.seat),))
         check(c.terms, alone, void=True, partial=True)
     except BadHand as error:
         round_.amounts = before
         c.refuse(str(error))
+
+
+def _follows_from(c: Context, wager: str) -> tuple[str, ...]:
+    """Return the wagers whose amount follows from this one: entered again, it decides theirs again."""
+    others = (each for each in c.edition.wagers if wager == "ante" and each.name != wager)
+    return tuple(
+        each.name for each in others if each.amount != "table_unit" and not has_own_amount(each, c.submission.settings)
+    )
 
 
 def _amount_objection(c: Context, event: ev.AmountEntered) -> str | None:

@@ -15,7 +15,7 @@ from table_controller.rulebook.settlement.check import check
 from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat
 from table_controller.rulebook.settlement.known import missing_for_envy
 from table_controller.rulebook.settlement.payments import payments
-from table_controller.rulebook.settlement.round_settlement import envy_verdicts, seat_verdicts
+from table_controller.rulebook.settlement.round_settlement import envy_due, seat_verdicts
 from table_controller.table.decisions import Proposal, WagerSettled
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def envy_proposals(c: Context) -> tuple[Proposal, ...] | None:
     if played is None or missing_for_envy(c.terms, played):
         return None
     sensed = "" if rules is None else rules.wager
-    verdicts = [verdict for verdict in envy_verdicts(c.terms, played) if verdict.wager != sensed]
+    verdicts = [verdict for verdict in envy_due(c.terms, played) if verdict.wager != sensed]
     results = payments(c.terms, played, verdicts)
     return tuple(
         msgspec.structs.replace(_proposal(verdict, result), envy_to=verdict.seat, envy_of=verdict.envy_of)
@@ -238,7 +238,7 @@ def envied_hand(c: Context, seat: int) -> str | None:
     wager = c.edition.progressive.wager
     if any(number == seat and lack.wager == wager for number, lack in missing_for_envy(c.terms, played)):
         return None
-    due = (verdict for verdict in envy_verdicts(c.terms, played) if (verdict.wager, verdict.envy_of) == (wager, seat))
+    due = (verdict for verdict in envy_due(c.terms, played) if (verdict.wager, verdict.envy_of) == (wager, seat))
     line = next((verdict.line for verdict in due), "")
     return next((award.hand for award in rules.awards if award.label == line), "")
 

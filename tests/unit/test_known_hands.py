@@ -130,9 +130,10 @@ def test_cards_of_a_seat_without_a_wager_and_entries_of_another_role_are_refused
 
 @pytest.mark.parametrize("game", [ASIA, PAI_GOW])
 def test_a_surrendered_hand_is_never_entered(game: str) -> None:
-    table = known(game)
+    table = table_at(game)
+    enter(table, 0, DEALERS[game])
+    compare(table)
     table.answer_prompt("settled", "surrendered")
-    assert 6 not in table.round_.hands
     assert "was surrendered and stays face down" in refusal_text(enter(table, 6, HAND[game]))
 
 
@@ -162,6 +163,17 @@ def test_a_void_round_settles_the_progressive_of_players_who_had_not_decided_by_
     enter(table, 6, "9s 9h 9d 7s 7d")
     assert proposals(table, "progressive")["progressive"].line == "Full House"
     assert table.prompt("progressive").choices[0] == "full_house"
+
+
+@pytest.mark.parametrize("game", [ASIA, PAI_GOW])
+def test_a_hand_that_was_exposed_is_not_surrendered_any_more(game: str) -> None:
+    """575.11(d), 688a.11(d): a player announces it before the dealer exposes the hand. Known cards decide the wager."""
+    table = known(game)
+    assert table.prompt("settled").choices == ("confirmed", "disputed")
+    assert "seat 6 may not surrender now" in refusal_text(table.declare("surrender", seat=6))
+    table.answer_prompt("settled", "disputed")  # another seat's cards were entered: these lie face down
+    table.answer_prompt("disputed", "enter_again")
+    assert table.prompt("settled").choices == ("settled", "surrendered")
 
 
 # --- which cards ------------------------------------------------------------------------------------------------------
@@ -752,7 +764,8 @@ def test_a_floorperson_corrects_the_cards_of_a_settled_seat_that_are_in_the_way_
     table.answer_prompt("settled", "confirmed")
     assert table.prompt("progressive").choices == ("full_house", "disputed")
     table.answer_prompt("progressive")
-    assert "progressive bet of seat 3" in refusal_text(enter(table, 3, "Jd Js Jh Td 9c", FLOOR))
+    assert "a hit is claimed by the cards of seat 3" in refusal_text(enter(table, 3, "Jd Js Jh Td 9c", FLOOR))
+    assert findings(enter(table, 3, "Jd Js Jh Td Ts", FLOOR), "settled_cards_corrected"), "it is a full house as well"
     otherwise = enter(table, 6, "9s 9h 9c 9d 4s", FLOOR)
     assert findings(otherwise, "settled_cards_corrected")[0].text.endswith("; check what was settled by them")
 
@@ -939,3 +952,55 @@ def test_a_seat_with_optional_wagers_is_the_last_of_those_that_are_settled_at_on
     table.step(ev.SeatsSettled(DEALER, wins=(6, 3)))
     assert table.round_.settled == [6, 3]
     assert not table.prompts("settled"), "seat 1 waits for the optional wagers of seat 3"
+
+
+# --- entries that no table may fall over ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", [0, 6])
+@pytest.mark.parametrize(("game", "nothing"), [(ASIA, "||"), (PAI_GOW, "|"), (SAIGON, "|")])
+def test_hands_without_cards_are_no_setting(game: str, nothing: str, place: int) -> None:
+    table = table_at(game)
+    assert "hand has" in refusal_text(table.step(ev.SettingEntered(place, nothing, DEALER)))
+    assert not table.round_.hands
+    if place:
+        refused = refusal_text(table.step(ev.HouseWayAsked(place, DEALER)))
+        assert "the cards of seat 6 are not known" in refused
+
+
+def test_a_seat_that_two_irregularities_reopen_is_settled_again_once() -> None:
+    table = known(ASIA)
+    table.answer_prompt("settled", "confirmed")
+    table.declare("dealer_hand_misset")
+    table.declare("dealer_hand_misset")
+    table.clear_holds()
+    assert not table.round_.settled
+    assert proposals(table)
+
+
+def test_no_wager_of_a_hand_that_is_out_of_the_round_is_settled() -> None:
+    table = IdealTable(ASIA, **BONUS).start("blue", "red")
+    table.seats, table.side = (3, 6), {"bonus": (3, 6)}
+    table.play_to(mc.SETTLING)
+    table.declare("player_leaves", seat=3)
+    wins = ev.SeatsSettled(DEALER, wins=(3,), wager="bonus")
+    assert refusal_text(table.step(wins)) == "no seat is to be settled now", "a floorperson decides about it first"
+    table.answer_prompt("player_left", "abandoned")
+    assert refusal_text(table.step(wins)) == "the hand of seat 3 is out of the round (575.7(d))"
+
+
+def test_a_bonus_is_not_settled_before_its_hand_has_all_its_cards() -> None:
+    table = table_at(UNDER, mc.BETTING, wagers=["bonus"], paytables={"bonus": "686a-bonus"})
+    table.step(ev.AmountEntered("bonus", 6, 500, DEALER))
+    table.play_to(mc.SETTLING)
+    stated = ev.SeatsSettled(DEALER, wins=(6,), wager="bonus")
+    assert refusal_text(table.step(stated)).startswith("seat 6 has not all its cards yet (686a.")
+
+
+def test_another_ante_changes_the_wagers_that_follow_from_it() -> None:
+    """Neither amount could be corrected alone, because each contradicted the other."""
+    table = known(WILD)
+    for wager, cents in (("ante", 500), ("raise", 1000), ("ante", 700)):
+        table.step(ev.AmountEntered(wager, 6, cents, DEALER))
+    assert [proposals(table)[name].paid_cents for name in ("ante", "raise")] == [700, 1400]
+    assert "must be 1400 (687a.7(d)(1)" in refusal_text(table.step(ev.AmountEntered("raise", 6, 1000, DEALER)))

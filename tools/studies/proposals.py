@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 PAGE: Final = ROOT / "docs" / "hands.md"
 _BEGIN, _END = "<!-- measured: proposals -->", "<!-- end measured -->"
 SEED: Final = 700
-ROUNDS: Final = 60
+ROUNDS: Final = 25
 # How often a dealer compares a proposal with the table.
 ATTENTION: Final = (0.0, 0.5, 0.8, 0.95, 1.0)
 # One of so many entries is wrong; far more than at a table, so that there is something to count.
