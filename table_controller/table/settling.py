@@ -80,7 +80,9 @@ def _has(c: Context, wager: Wager, seat: int) -> bool:
         return c.has_progressive and (seat in c.state.progressive.accepted or (bet is not None and bet.state == "open"))
     if wager.name in round_.side_wagers:  # the dealer entered its seats before the lock
         return seat in round_.side_wagers[wager.name]
-    return wager.required or seat in round_.amounts.get(wager.name, {})
+    if wager.required:
+        return True
+    return seat in round_.optional_wagers.get(wager.name, ()) or seat in round_.amounts.get(wager.name, {})
 
 
 def _cents(c: Context, wager: Wager, seat: int) -> int | None:

@@ -28,8 +28,8 @@ _DOLLAR: Final = 100  # cents
 # --- who has what -----------------------------------------------------------------------------------------------------
 
 
-def _entered(c: Context) -> list[str]:
-    """Return the offered side wagers that bar surrender and have no sensor: the dealer enters their seats."""
+def asked_wagers(c: Context) -> list[str]:
+    """Return the offered side wagers that bar surrender and have no sensor: play asks for their seats."""
     rule, rules = c.edition.surrender, c.edition.progressive
     return [
         name
@@ -54,7 +54,7 @@ def has_side_wager(c: Context, seat: int) -> bool:
 
 def ask_entries(c: Context) -> bool:
     """Ask for the seats of each side wager; return whether all are entered."""
-    missing = [name for name in _entered(c) if name not in c.state.round.side_wagers]
+    missing = [name for name in asked_wagers(c) if name not in c.state.round.side_wagers]
     for name in missing:
         wager = c.edition.wager(name)
         assert wager is not None
