@@ -72,6 +72,7 @@ async def test_touched_seats_have_the_wager_in_what_the_page_proposes(tmp_path: 
         await stage.until(lambda: seat in stage.state.round.hands, "the player's hand")
         await page.click("dialog > button")
         await page.wait_for_selector("[data-proposal]:has-text('trips')")
+        assert not await page.evaluate(FITS)
         await page.click('[data-choice="confirmed"]')
 
         def settled() -> list[WagerSettled]:
