@@ -101,7 +101,10 @@ def _is_moot(c: Context, hold: Hold) -> bool:
     """Return whether the next step of a hold is moot."""
     deck = _deck_of(c, hold)
     slot = c.state.slots.get(hold.slot or "")
-    match hold.steps[0]:
+    step, seat = _split(hold.steps[0])
+    match step:
+        case "seat_reopened":  # another irregularity reopened it, or took its hand out of the round
+            return seat not in c.state.round.settled or seat in c.state.round.dead
         case "let_out":  # people take the cards out of a machine that is not in service
             return deck is None or not c.is_inside_shuffler(deck) or not c.is_in_service(c.shuffler)
         case "cards_together" | "deck_counted" | "deck_removed":

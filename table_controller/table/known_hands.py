@@ -14,7 +14,7 @@ from firmware_bridge.errors import BadHand
 from table_controller.rulebook import cards as notation
 from table_controller.rulebook.settlement.check import check
 from table_controller.rulebook.settlement.dealt_round import DealtRound
-from table_controller.rulebook.wager_limits import citation_of, wager_objection
+from table_controller.rulebook.wager_limits import citation_of, has_own_amount, wager_objection
 from table_controller.table import boxes, settling
 from table_controller.table import state_machines as mc
 from table_controller.table.state import Hand
@@ -252,13 +252,26 @@ def on_amount_entered(c: Context, event: ev.AmountEntered) -> None:
         return
     round_ = c.state.round
     before = round_.amounts
-    round_.amounts = {**before, event.wager: {**before.get(event.wager, {}), event.seat: event.cents}}
+    entered = {**before, event.wager: {**before.get(event.wager, {}), event.seat: event.cents}}
+    follows = _follows_from(c, event.wager)
+    round_.amounts = {
+        wager: {seat: cents for seat, cents in of.items() if wager not in follows or seat != event.seat}
+        for wager, of in entered.items()
+    }
     try:  # `void`: the seat's player need not have decided yet
         alone = DealtRound(seats=(settling.known_seat(c, event.seat),))
         check(c.terms, alone, void=True, partial=True)
     except BadHand as error:
         round_.amounts = before
         c.refuse(str(error))
+
+
+def _follows_from(c: Context, wager: str) -> tuple[str, ...]:
+    """Return the wagers whose amount follows from this one: entered again, it decides theirs again."""
+    others = (each for each in c.edition.wagers if wager == "ante" and each.name != wager)
+    return tuple(
+        each.name for each in others if each.amount != "table_unit" and not has_own_amount(each, c.submission.settings)
+    )
 
 
 def _amount_objection(c: Context, event: ev.AmountEntered) -> str | None:

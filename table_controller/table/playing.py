@@ -155,7 +155,7 @@ def may_surrender(c: Context, seat: int) -> bool:
     rule, round_ = c.edition.surrender, c.state.round
     if rule is None or rule.window != "after_dealer_set_before_own_reveal" or round_.state != mc.SETTLING:
         return False
-    shown = (*round_.settled, *round_.surrendered, *round_.reopened)
+    shown = (*round_.settled, *round_.surrendered, *round_.reopened, *round_.hands)
     return seat not in shown and not side_wagers.has_side_wager(c, seat)
 
 
@@ -246,7 +246,6 @@ def _settled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     round_ = c.state.round
     if answer.choice == "surrendered":
         round_.surrendered.append(prompt.seat)
-        round_.hands.pop(prompt.seat, None)  # it stays face down
     elif answer.choice == "disputed":
         disputes.open_dispute(c, prompt, answer)
     else:
@@ -304,7 +303,8 @@ def _batch_objection(c: Context, event: ev.SeatsSettled, stated: Mapping[int, Ou
     round_ = c.state.round
     if not stated or len(stated) != len(event.wins) + len(event.loses) + len(event.pushes):
         return "enter the result of at least one seat, each seat once"
-    if round_.state != mc.SETTLING or c.is_round_stopped or any(seat in round_.disputed for seat in stated):
+    waits = c.is_round_stopped or round_.leaving or any(seat in round_.disputed for seat in stated)
+    if round_.state != mc.SETTLING or waits:
         return "no seat is to be settled now"
     if event.wager:
         return _stated_objection(c, event.wager, stated)
@@ -329,6 +329,10 @@ def _stated_objection(c: Context, wager: str, stated: Mapping[int, Outcome]) -> 
         return f"{wager} is no optional wager that is settled by a stated result"
     for seat in stated:
         round_ = c.state.round
+        if seat in round_.dead:
+            return f"the hand of seat {seat} is out of the round{c.citation('seats')}"
+        if c.edition.hand.second_deal and seat not in (*round_.second, *round_.surrendered, *round_.settled):
+            return f"seat {seat} has not all its cards yet{c.citation('additional_cards')}"
         settled = seat in round_.stated.get(wager, ()) or (seat in round_.side_settled and wager in round_.side_wagers)
         if settled or not settling.has_wager(c, seat, wager):
             return f"seat {seat} has no {rule.title} to settle ({citation_of(c.edition.game, rule)})"

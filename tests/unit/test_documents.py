@@ -13,15 +13,20 @@ import pytest
 from table_controller.cli import OK, USAGE, main
 from table_controller.documents.archive import read_document
 from table_controller.documents.document import Document, texts
+from table_controller.documents.entries import Entry
 from table_controller.documents.html_page import render_file, render_page
+from table_controller.documents.kinds.incident import INCIDENT
 from table_controller.documents.moments import Moments
 from table_controller.documents.pdf_file import render_pdf, text_width, wrap
 from table_controller.documents.plain_text import render_text
 from table_controller.documents.registry import DOCUMENTS
-from table_controller.documents.search import Selection
+from table_controller.documents.search import Selection, Trace
+from table_controller.journal import records as rec
 from table_controller.ledger.money import MoneyBook
+from table_controller.table import events as ev
 from tests.support.box import first_edition as first
 from tests.support.box.documents import html_words, pdf_pages, pdf_words
+from tests.support.core.ideal_table import IdealTable
 
 GOLDEN = Path(__file__).parent / "golden_documents"
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -232,3 +237,19 @@ def test_the_next_slip_follows_the_highest_used_one() -> None:
         ([(999_999_999, 999_999_999)], 1),
     ):  # fmt: skip
         assert MoneyBook(slips=list(slips)).next_slip() == following
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_each_of_two_holds_of_one_step_has_its_own_report(at: int) -> None:
+    """A start opens one for the round that it interrupted, and one for a clock that was set back."""
+    table = IdealTable("asia_poker").start("blue", "red").play_to("playing")
+    opened = {"event": {"type": "BoxStarted"}, "decisions": table.step(ev.BoxStarted(1, clock_back=True))}
+    entry = Entry(7, 0, rec.STEP, msgspec.to_builtins(opened))
+    holds = [each["hold"] for each in entry.decisions("HoldOpened")]
+    trace = Trace(INCIDENT.visit, Selection(str(holds[at])))
+    trace.visit(entry)
+    assert trace.anchor is not None
+    for hold in holds:
+        cleared = {"event": {}, "decisions": [{"type": "HoldCleared", "hold": hold, "credential": "F1"}]}
+        assert INCIDENT.is_over(Entry(8, 0, rec.STEP, cleared), trace.anchor) == (hold == holds[at])
+    assert len(holds) == 2

@@ -20,7 +20,7 @@ from tests.support.core.ideal_table import (
     findings,
     refusal_text,
 )
-from tests.support.core.two_games import ALL_WAGERS, ASIA, PAI_GOW
+from tests.support.core.two_games import ALL_WAGERS, ASIA, BONUS, PAI_GOW
 from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
@@ -130,10 +130,22 @@ def test_cards_of_a_seat_without_a_wager_and_entries_of_another_role_are_refused
 
 @pytest.mark.parametrize("game", [ASIA, PAI_GOW])
 def test_a_surrendered_hand_is_never_entered(game: str) -> None:
-    table = known(game)
+    table = table_at(game)
+    enter(table, 0, DEALERS[game])
+    compare(table)
     table.answer_prompt("settled", "surrendered")
-    assert 6 not in table.round_.hands
     assert "was surrendered and stays face down" in refusal_text(enter(table, 6, HAND[game]))
+
+
+@pytest.mark.parametrize("game", [ASIA, PAI_GOW])
+def test_a_hand_that_was_exposed_is_not_surrendered_any_more(game: str) -> None:
+    """575.11(d), 688a.11(d): a player announces it before the dealer exposes the hand. Known cards decide the wager."""
+    table = known(game)
+    assert table.prompt("settled").choices == ("confirmed", "disputed")
+    assert "seat 6 may not surrender now" in refusal_text(table.declare("surrender", seat=6))
+    table.answer_prompt("settled", "disputed")  # another seat's cards were entered: these lie face down
+    table.answer_prompt("disputed", "enter_again")
+    assert table.prompt("settled").choices == ("settled", "surrendered")
 
 
 # --- which cards ------------------------------------------------------------------------------------------------------
@@ -827,3 +839,55 @@ def test_a_seat_with_optional_wagers_is_the_last_of_those_that_are_settled_at_on
     table.step(ev.SeatsSettled(DEALER, wins=(6, 3)))
     assert table.round_.settled == [6, 3]
     assert not table.prompts("settled"), "seat 1 waits for the optional wagers of seat 3"
+
+
+# --- entries that no table may fall over ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", [0, 6])
+@pytest.mark.parametrize(("game", "nothing"), [(ASIA, "||"), (PAI_GOW, "|"), (SAIGON, "|")])
+def test_hands_without_cards_are_no_setting(game: str, nothing: str, place: int) -> None:
+    table = table_at(game)
+    assert "hand has" in refusal_text(table.step(ev.SettingEntered(place, nothing, DEALER)))
+    assert not table.round_.hands
+    if place:
+        refused = refusal_text(table.step(ev.HouseWayAsked(place, DEALER)))
+        assert "the cards of seat 6 are not known" in refused
+
+
+def test_a_seat_that_two_irregularities_reopen_is_settled_again_once() -> None:
+    table = known(ASIA)
+    table.answer_prompt("settled", "confirmed")
+    table.declare("dealer_hand_misset")
+    table.declare("dealer_hand_misset")
+    table.clear_holds()
+    assert not table.round_.settled
+    assert proposals(table)
+
+
+def test_no_wager_of_a_hand_that_is_out_of_the_round_is_settled() -> None:
+    table = IdealTable(ASIA, **BONUS).start("blue", "red")
+    table.seats, table.side = (3, 6), {"bonus": (3, 6)}
+    table.play_to(mc.SETTLING)
+    table.declare("player_leaves", seat=3)
+    wins = ev.SeatsSettled(DEALER, wins=(3,), wager="bonus")
+    assert refusal_text(table.step(wins)) == "no seat is to be settled now", "a floorperson decides about it first"
+    table.answer_prompt("player_left", "abandoned")
+    assert refusal_text(table.step(wins)) == "the hand of seat 3 is out of the round (575.7(d))"
+
+
+def test_a_bonus_is_not_settled_before_its_hand_has_all_its_cards() -> None:
+    table = table_at(UNDER, mc.BETTING, wagers=["bonus"], paytables={"bonus": "686a-bonus"})
+    table.step(ev.AmountEntered("bonus", 6, 500, DEALER))
+    table.play_to(mc.SETTLING)
+    stated = ev.SeatsSettled(DEALER, wins=(6,), wager="bonus")
+    assert refusal_text(table.step(stated)).startswith("seat 6 has not all its cards yet (686a.")
+
+
+def test_another_ante_changes_the_wagers_that_follow_from_it() -> None:
+    """Neither amount could be corrected alone, because each contradicted the other."""
+    table = known(WILD)
+    for wager, cents in (("ante", 500), ("raise", 1000), ("ante", 700)):
+        table.step(ev.AmountEntered(wager, 6, cents, DEALER))
+    assert [proposals(table)[name].paid_cents for name in ("ante", "raise")] == [700, 1400]
+    assert "must be 1400 (687a.7(d)(1)" in refusal_text(table.step(ev.AmountEntered("raise", 6, 1000, DEALER)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from table_controller.rulebook import TRIGGERS
 from table_controller.table import events as ev
 from table_controller.table.decisions import Command
+from tests.support.core.card_entries import CardEntries
 from tests.support.core.ideal_table import (
     AUDITOR,
     DEALER,
@@ -47,6 +49,8 @@ TABLES: Final[dict[str, tuple[str, dict[str, DeviceFact] | None, dict[str, Any]]
     "saigon_5_card": ("saigon_5_card", None, {}),
     "saigon_5_card by hand": ("saigon_5_card", _SHUFFLER, {"dealing": "hand", "shuffler_counts": False}),
     "saigon_5_card, plain": ("saigon_5_card", {}, {**NO_MACHINES, "dealing": "manual_shoe"}),
+    "saigon_5_card, inserting": ("saigon_5_card", None, {"inserts_into_shoe": True, "two_decks": False}),
+    "face_up_pai_gow, inserting": ("face_up_pai_gow", None, {"inserts_into_shoe": True}),
     "over_under": ("over_under", None, {}),
     "over_under, continuous": (
         "over_under",
@@ -94,6 +98,7 @@ def _device_events(kind: str, slot: str, number: int, more: int) -> list[ev.Even
                 ev.CardsInserted(slot), ev.IntakeEmptied(slot), ev.DeckGivenOut(slot), ev.DiscardsTakenIn(slot, number),
                 ev.ShuffleEnded(slot, whole, shuffled=more != 1, rejected=more == 2),
                 ev.ShuffleFailed(slot, 430, whole), ev.StackOut(slot, number), ev.CardsBehindGate(slot),
+                ev.StackInserted(slot, whole),
             ]  # fmt: skip
         case "shoe":
             return [
@@ -207,6 +212,12 @@ class AnyDay(RuleBasedStateMachine):
                 ev.DeckReceived(deck, who, preshuffled=preshuffled, two_jokers=what % 2 == 1),
             )[what]
         )  # fmt: skip
+
+    @rule(seed=st.integers(0, 10_000), times=st.integers(1, 6))
+    def somebody_enters_cards_amounts_or_results(self, seed: int, times: int) -> None:
+        entries = CardEntries(random.Random(seed), self.t.edition, lambda: self.t.state)
+        for _ in range(times):
+            self.t.step(entries.draw())
 
     # --- devices, commands, time --------------------------------------------------------------------------------------
 

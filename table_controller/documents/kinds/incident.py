@@ -35,9 +35,15 @@ def _visit(trace: Trace, entry: Entry) -> bool:
         trace.seen.append(str(hold["hold"]))
         chosen = _number(selection.key) if selection.key else hold["hold"]
         if chosen == hold["hold"] and selection.record in (None, entry.seq):
-            trace.anchor, trace.about = entry, hold
+            trace.anchor, trace.about = _about(entry, hold), hold
             return True
     return False
+
+
+def _about(entry: Entry, hold: dict[str, Any]) -> Entry:
+    """Return the record with this hold as the first that it opened."""
+    others = [each for each in entry.body["decisions"] if each != hold]
+    return entry._replace(body={**entry.body, "decisions": [hold, *others]})
 
 
 def _number(key: str) -> int:
@@ -47,7 +53,7 @@ def _number(key: str) -> int:
 
 
 def _hold(anchor: Entry) -> dict[str, Any]:
-    """Return the hold of the report; a step rarely opens two, and then the first is the cause."""
+    """Return the hold of the report. Of two in one step the chosen one is the first, or else the cause."""
     return _opened(anchor)[0]
 
 

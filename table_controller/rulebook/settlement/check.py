@@ -123,7 +123,9 @@ def _hand(terms: SettlementTerms, played: DealtRound, seat: Seat, *, void: bool,
     if void or seat.fate in ("void", "abandoned"):
         if number > size:
             yield f"{number} cards; a hand has {size}"
-    elif number != size and (number or (not partial and _is_looked_at(terms, played, seat))):
+    elif number != size and (
+        number or seat.setting is not None or (not partial and _is_looked_at(terms, played, seat))
+    ):
         yield f"{number} card{'s' * (number != 1)}; a hand has {size}"
     if seat.setting is not None:
         yield from _setting(terms, seat.setting, seat.cards)
@@ -156,7 +158,8 @@ def _not_set(terms: SettlementTerms, played: DealtRound, seat: Seat) -> Iterator
 def _dealer(terms: SettlementTerms, played: DealtRound, *, void: bool, partial: bool) -> Iterator[str]:
     hand, number = terms.edition.hand, len(played.dealer)
     expected = hand.cards if hand.dealer_hand else 0
-    if number != expected and not (void and number < expected) and not (partial and number == 0):
+    unknown = partial and number == 0 and played.dealer_setting is None
+    if number != expected and not (void and number < expected) and not unknown:
         yield f"dealer: {number} cards; the hand has {expected}"
     if played.dealer_setting is not None:
         yield from (f"dealer: {each}" for each in _setting(terms, played.dealer_setting, played.dealer))

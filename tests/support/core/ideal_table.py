@@ -410,7 +410,12 @@ class IdealTable:
             assert prompt.slot is None
             events.append(ev.CardsDrawn("shoe.1", self.state.round.drawn + self.edition.hand.second_deal))
         choice = prompt.choices[-1] if prompt.seats and not seats else prompt.choices[0]
-        return [*events, ev.Answer(prompt.id, choice, PEOPLE[prompt.role], number, seats)]
+        return [*events, ev.Answer(prompt.id, choice, self.person_for(prompt), number, seats)]
+
+    def person_for(self, prompt: Prompt) -> ev.Person:
+        """Return who answers a prompt: a second floorperson documents a hand pay whose bet the first looked up."""
+        hit = self.state.money.hit_of(prompt.seat) if prompt.kind == "hand_pay" else None
+        return OTHER_FLOOR if hit is not None and hit.looked_up_by == FLOOR.identity else PEOPLE[prompt.role]
 
 
 # --- reading decisions ------------------------------------------------------------------------------------------------

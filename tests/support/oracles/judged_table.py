@@ -14,7 +14,8 @@ from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import Command, Prompt, PromptClosed, RequestRefused, StateChanged
-from tests.support.core.ideal_table import DEALER, FLOOR, PEOPLE, TECH, IdealTable, signs_report
+from tests.support.core.ideal_table import DEALER, FLOOR, TECH, IdealTable, signs_report
+from tests.support.oracles.card_monitor import CardMonitor
 from tests.support.oracles.table_monitor import TableMonitor
 
 if TYPE_CHECKING:
@@ -37,9 +38,11 @@ class JudgedTable(IdealTable):
     def __init__(self, game: str, slots: dict[str, DeviceFact] | None = None, **choices: Any) -> None:
         super().__init__(game, slots, **choices)
         self.replica = self._fresh()
+        self.cards = CardMonitor(self)
         self.monitor = TableMonitor.of(self.edition, self.table.context.meter)
         self.open: dict[int, str] = {}  # commands that have not ended, with their slots
         self.ended: dict[int, str] = {}
+        self.locks: dict[int, str] = {}  # locks that were sent, with their slots
         self.last_id = 0
 
     def _fresh(self) -> Table:
@@ -52,10 +55,11 @@ class JudgedTable(IdealTable):
 
     def step(self, event: ev.Event) -> list[Decision]:
         """Submit one event; AssertionError if a check fails."""
-        before = self.table.snapshot()
+        before, seen = self.table.snapshot(), self.cards.look()
         try:
             decisions = super().step(event)
             self.monitor.watch(event, decisions, self.state)
+            self.cards.watch(seen, event, decisions)
             self._same_from(before, event, decisions)
             self._refusals(before, decisions)
             self._commands(event, decisions, before)
@@ -101,8 +105,9 @@ class JudgedTable(IdealTable):
                 del self.open[event.command]
         for decision in decisions:
             if isinstance(decision, Command):
-                # A pending lock is sent again, unchanged, to a sensor that reconnects.
-                again = decision.act == "lock" and self.open.get(decision.id) == decision.slot
+                # A lock that is not confirmed is sent again, unchanged, to a sensor that reconnects.
+                again = decision.act == "lock" and self.locks.get(decision.id) == decision.slot
+                self.locks |= {decision.id: decision.slot} if decision.act == "lock" else {}
                 assert again or decision.id > self.last_id, "a command's id was used before"
                 self.open[decision.id] = decision.slot
             if isinstance(decision, Command | Prompt):
@@ -135,7 +140,7 @@ class JudgedTable(IdealTable):
             first = choice == prompt.choices[0]
             number = max(prompt.least, min(prompt.most, self._number(prompt))) if prompt.number and first else None
             seats = self._seats(prompt) if prompt.seats and first else ()
-            yield ev.Answer(prompt.id, choice, PEOPLE[prompt.role], number, seats)
+            yield ev.Answer(prompt.id, choice, self.person_for(prompt), number, seats)
 
     def check_end(self) -> None:
         """Check at the end that every prompt has an answer, and that a new table replays to the same state."""
