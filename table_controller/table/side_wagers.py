@@ -171,7 +171,8 @@ def ask_side_settlement(c: Context, seat: int) -> bool:
     round_ = c.state.round
     if _hit_open(c, seat):
         return True  # its cards stay until the hit is paid and documented
-    if progressive_bets.is_side_wager_due(c, seat):  # before the seat's progressive bet: (h)(1), (2), then (4)
+    # 688a: before the seat's progressive bet, (h)(1), (2), then (4); 687a: after it, (f)(1), then (2), (3).
+    if progressive_bets.is_side_wager_due(c, seat) or settling.is_later_wager_due(c, seat):
         _ask_side(c, seat)
         return False
     if round_.envy and seat not in round_.judged and progressive_bets.envy_line_from_bet(c, seat) is None:
@@ -219,7 +220,8 @@ def rack_hand(c: Context, seat: int) -> None:
     round_ = c.state.round
     bet = c.state.money.bets.get(seat)
     open_bet = bet is not None and bet.state == "open"
-    due = not progressive_bets.is_side_wager_due(c, seat) and not open_bet and not _hit_open(c, seat)
+    side_due = progressive_bets.is_side_wager_due(c, seat) or settling.is_later_wager_due(c, seat)
+    due = not side_due and not open_bet and not _hit_open(c, seat)
     one_by_one = c.deals_to_all_seats or c.edition.hand.second_deal
     if not one_by_one or round_.envy or not due or seat in round_.hands_racked or c.deck is None:
         return

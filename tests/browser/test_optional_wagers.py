@@ -19,8 +19,9 @@ pytestmark = pytest.mark.realtime
 # Two optional wagers to touch, and a progressive, whose collected chips are counted before the lock.
 CHOICES: Final[dict[str, Any]] = WILD_PROGRESSIVE | {
     "wagers": ["progressive", "trips", "bad_beat"],
-    "paytables": {"progressive": "687a-progressive-1", "trips": "687a-trips-DJWT-04", "bad_beat": "687a-badbeat-DJWBB-01"},
-}
+    "paytables": {"progressive": "687a-progressive-1", "trips": "687a-trips-DJWT-04",
+                  "bad_beat": "687a-badbeat-DJWBB-01"},
+}  # fmt: skip
 HANDS: Final = {0: "Ks Qh 8d 6c 3h", 1: "9s 9h 9d 7s 4s"}
 
 
@@ -39,7 +40,7 @@ async def _enter(page: Any, place: int, cards: str) -> None:
 async def test_touched_seats_have_the_wager_in_what_the_page_proposes(tmp_path: Path) -> None:
     async with chromium() as browser, serve_table(browser, tmp_path, "dj_wild", choices=CHOICES) as stage:
         stage.hands.choices["decide"] = "raise"
-        first, last = sorted(stage.house.seats)[0], sorted(stage.house.seats)[-1]
+        first, last = min(stage.house.seats), max(stage.house.seats)
         page = await stage.page("/dealer", "dealer-1")
         await page.click("[data-act=open_round]")
         for seat in (first, last):
@@ -71,7 +72,10 @@ async def test_touched_seats_have_the_wager_in_what_the_page_proposes(tmp_path: 
         await _enter(page, seat, HANDS[1])
         await stage.until(lambda: seat in stage.state.round.hands, "the player's hand")
         await page.click("dialog > button")
-        await page.wait_for_selector("[data-proposal]:has-text('trips')")
+        await page.wait_for_selector("[data-proposal]:has-text('raise')")  # the main wagers first: three lines fit
+        assert not await page.evaluate(FITS)
+        await page.click('[data-choice="confirmed"]')
+        await page.wait_for_selector("[data-kind='side_settled'] ~ [data-proposal]:has-text('trips')")
         assert not await page.evaluate(FITS)
         await page.click('[data-choice="confirmed"]')
 
@@ -80,5 +84,6 @@ async def test_touched_seats_have_the_wager_in_what_the_page_proposes(tmp_path: 
             return [each for each in decided if isinstance(each, WagerSettled) and each.result.wager == "trips"]
 
         await stage.until(lambda: bool(settled()), "the settlement on disk")
-        assert [(each.seat, each.result.outcome, each.result.paid_cents) for each in settled()] == [(seat, "wins", None)]
+        (trips,) = settled()
+        assert (trips.seat, trips.result.outcome, trips.result.paid_cents) == (seat, "wins", None)
         assert stage.errors == []

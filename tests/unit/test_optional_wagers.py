@@ -154,10 +154,9 @@ def settled_at_once(table: IdealTable, hands: dict[int, str]) -> dict[tuple[int,
     for at, cards in hands.items():
         assert not decisions_of(RequestRefused, table.step(ev.HandEntered(at, cards, DEALER)))
     results: dict[tuple[int, str], WagerSettled] = {}
-    for _ in table.round_.seats:
-        prompt = table.prompt("settled")
-        assert prompt.proposals
-        decided = table.step(ev.Answer(prompt.id, "confirmed", DEALER))
+    while asked := [*table.prompts("side_settled"), *table.prompts("settled")]:
+        assert asked[0].proposals
+        decided = table.step(ev.Answer(asked[0].id, "confirmed", DEALER))
         results |= {(each.seat, each.result.wager): each for each in decisions_of(WagerSettled, decided)}
     return results
 
@@ -170,8 +169,49 @@ def test_trips_and_bad_beat_are_settled_by_cards_without_any_amount() -> None:
     assert {key: each.result.outcome for key, each in results.items() if key[1] in ("trips", "bad_beat")} == {
         (3, "trips"): "wins", (6, "trips"): "loses", (3, "bad_beat"): "loses",
     }  # fmt: skip
+    assert list(results) == [
+        (6, "ante"), (6, "blind"), (6, "raise"), (6, "trips"),
+        (3, "ante"), (3, "blind"), (3, "raise"), (3, "trips"), (3, "bad_beat"),
+    ]  # fmt: skip
     assert results[3, "trips"].result.odds is not None
     assert results[3, "trips"].result.paid_cents is None
+
+
+def test_trips_are_settled_after_the_main_wagers_and_the_progressive_bet_of_the_seat() -> None:
+    choices = WILD_PROGRESSIVE | offered(WILD, "progressive", "trips")
+    table = IdealTable(WILD, **choices).start("blue", "red")
+    table.seats, table.bets = (3, 6), {6}
+    table.play_to(mc.BETTING)
+    assert enter(table, "trips", 3, 6) == ""
+    table.play_to(mc.SETTLING)
+    table.step(ev.HandEntered(0, LOW_DEALER, DEALER))
+    table.step(ev.HandEntered(6, PAIR, DEALER))
+    assert {each.wager for each in table.prompt("settled").proposals} == {"ante", "blind", "raise"}
+    together = refusal_text(table.step(ev.SeatsSettled(DEALER, loses=(6, 3))))
+    assert together == "settle seat 6 with its optional wagers before the next seat (687a.11(f))"
+    table.step(ev.Answer(table.prompt("settled").id, "confirmed", DEALER))
+    assert not table.prompts("side_settled"), "the progressive bet is next"
+    assert not table.prompts("settled"), "one player at a time"
+    table.step(ev.Answer(table.prompt("progressive").id, table.prompt("progressive").choices[0], DEALER))
+    (side,) = table.prompts("side_settled")
+    assert not table.prompts("settled"), "one player at a time"
+    assert [(each.wager, each.outcome) for each in side.proposals] == [("trips", "loses")]
+    assert "687a.11(f)" in side.clauses
+    table.step(ev.Answer(side.id, "confirmed", DEALER))
+    assert table.prompt("settled").seat == 3
+    again = refusal_text(table.step(ev.SeatsSettled(DEALER, loses=(6,), wager="trips")))
+    assert again.startswith("seat 6 has no Trips Bonus Wager to settle")
+
+
+def test_without_known_cards_the_dealer_settles_the_later_wagers_by_touch() -> None:
+    table = betting(WILD, "trips", seats=(3,))
+    assert enter(table, "trips", 3) == ""
+    table.play_to(mc.SETTLING)
+    table.answer_prompt("settled")
+    assert table.phase == mc.SETTLING
+    assert table.prompt("side_settled").choices == ("done",)
+    table.answer_prompt("side_settled")
+    assert table.phase == mc.COMPLETE
 
 
 def test_a_folded_hand_keeps_the_trips_wager_that_was_entered() -> None:
