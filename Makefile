@@ -86,7 +86,7 @@ stress: $(VENV)/.dev apt  ## the tests on the wall clock, TIMES (20) times while
 
 bench: SHELL = /bin/bash
 bench: .SHELLFLAGS = -o pipefail -ec
-BENCHMARKS = codec hands core rounds link usb lockout journal press panel service mqtt
+BENCHMARKS = codec hands core settling rounds link usb lockout journal press panel service mqtt
 
 bench: $(VENV)/.dev apt  ## the budgets, measured side by side with floor and peer; output and log are kept in bench/
 	@mkdir -p bench

@@ -46,6 +46,7 @@ BUDGETS: Final = {
     "core": Budget("core", "core, per event", "lower", 2.5, reference="floor: bare Machine trigger"),
     "core, growth": Budget("core", "step at 20,000 rounds", "lower", 1.2, reference="floor: step at 1,000 rounds"),
     "core, year": Budget("core", "a year of steps, 500,000 rounds", "lower", 15.0, "minutes"),
+    "settling": Budget("settling", "core, settling six seats with all wagers", "lower", 5.0, "ms"),
     "rounds": Budget("rounds", "full stack in virtual time, the five games", "higher", 60.0, "rounds/s"),
     "rounds, game": Budget("rounds", "full stack in virtual time, each game", "higher", 45.0, "rounds/s"),
     "mqtt": Budget("mqtt", "MQTT QoS 1 round trip", "lower", 1.3, reference="floor: aiomqtt with TCP_NODELAY"),

@@ -337,16 +337,21 @@ class SimulatedPeople(Technician):
                     taken.append((chip, slot))
         return len(taken)
 
-    async def _return_chips(self, _: Prompt) -> None:
-        """Return the wagers of this round, from the spots and from the tray."""
-        number = self.casino.controller.table.state.round.number
+    async def _return_chips(self, prompt: Prompt) -> None:
+        """Return the wagers of this round, or of one void hand, from the spots and from the tray."""
+        round_ = self.casino.controller.table.state.round
+        number, alone = round_.number, None if round_.state == mc.VOID else prompt.seat
         for slot, machine in self.casino.machines.items():
-            chips = self.casino.chips.at(f"{slot}/spot") if slot.startswith("bet_sensor.") else []
+            concerned = slot.startswith("bet_sensor.") and alone in (None, int(slot.rpartition(".")[2]))
+            chips = self.casino.chips.at(f"{slot}/spot") if concerned else []
             if chips:
                 machine.inject(f"take_bet:chips={len(chips)}")
         bets = self.casino.controller.table.state.money.bets
         for chip, slot in self.collected.pop(number, []):
             seat = int(slot.rpartition(".")[2])
+            if alone not in (None, seat):
+                self.collected.setdefault(number, []).append((chip, slot))
+                continue
             settled = seat in bets and bets[seat].state in ("lost", "won")  # although the round is void (687a.13(d))
             if settled or (number, seat) in self.standing_bets:
                 self.collected.setdefault(number, []).append((chip, slot))

@@ -20,6 +20,7 @@ from table_controller.table.view import TableView
 
 if TYPE_CHECKING:
     from table_controller.rulebook import Edition, Submission
+    from table_controller.rulebook.settlement.dealt_round import DealtRound
     from table_controller.table.decisions import Actuation, Decision, DenialReason, FailSafe, Order, Proposal
     from table_controller.table.permits import ReasonRow
     from table_controller.table.state import Deck, TableState
@@ -35,6 +36,8 @@ class Context(TableView):
         self.reasons = REASONS
         self._of: tuple[ReasonRow, ...] = ()
         self._rows: dict[str, tuple[ReasonRow, ...]] = {}
+        # The last known round that was found possible, and whether it was void; only so that it is checked once.
+        self.possible_round: tuple[DealtRound, bool] | None = None
 
     def reasons_against(
         self,

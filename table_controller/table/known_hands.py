@@ -44,7 +44,7 @@ def exposure_objection(c: Context, place: int) -> str | None:
         return f"seat {place} has no hand in this round{c.citation('seats')}"
     elif place in round_.incomplete:
         return f"the hand of seat {place} is incomplete; its wagers are returned{c.citation('seats')}"
-    elif place in round_.surrendered or round_.decided.get(place) == "surrender":
+    elif not c.edition.hand.player_face_up and place in round_.surrendered:
         return f"the hand of seat {place} was surrendered and stays face down{c.citation('surrender_count')}"
     if place and c.edition.hand.second_deal and place not in round_.second:
         return f"seat {place} has not all its cards yet{c.citation('additional_cards')}"
@@ -139,6 +139,9 @@ def _try_entry(
 
 def on_hand_entered(c: Context, event: ev.HandEntered) -> None:
     """Record the cards of a place. Other cards than before forget how they were set."""
+    if event.who.role == "floorperson":
+        _correct(c, event)
+        return
 
     def enter() -> None:
         deck, round_ = c.edition.cards, c.state.round
@@ -150,6 +153,35 @@ def on_hand_entered(c: Context, event: ev.HandEntered) -> None:
     before = c.state.round.hands.get(event.place)
     _try_entry(c, event.place, enter)
     _note_correction(c, event, before)
+
+
+def _correct(c: Context, event: ev.HandEntered) -> None:
+    """A floorperson corrects cards by which something is settled; they may be in the way of another hand's cards.
+
+    What is settled stays; a finding has both hands, and whether the settlement would be another one.
+    """
+    round_, place = c.state.round, event.place
+    before, settled = round_.hands.get(place), [seat for seat in round_.settled if place in (_DEALER, seat)]
+    if before is None or not settled or before.by in c.state.slots:
+        c.refuse("only the dealer enters this; a floorperson corrects cards by which a seat is settled")
+        return
+    deck, results = c.edition.cards, settling.results_by_cards(c, settled)
+    try:
+        cards = notation.parse_hand(event.cards, c.edition.hand.cards, jokers=deck.jokers, copies=deck.decks)
+        round_.hands[place] = Hand(cards, event.who.credential)
+        settling.check_known(c, settling.dealt_round(c))
+        hit, claimed = c.state.money.hit_of(place), settling.claimed_hand(c, place)
+        if hit is not None and (claimed is None or claimed[0] != hit.hand):
+            _check_not_claimed(c, place)
+    except BadHand as error:
+        round_.hands[place] = before
+        c.refuse(str(error))
+        return
+    whose = "the dealer" if place == _DEALER else f"seat {place}"
+    was, is_ = notation.format_cards(before.cards), notation.format_cards(cards)
+    same = settling.results_by_cards(c, settled) == results
+    text = f"round {round_.number}, {whose}: {was} by {before.by} is now {is_} by {event.who.credential}"
+    c.record_finding("settled_cards_corrected", f"{text}{'' if same else '; check what was settled by them'}")
 
 
 def _check_not_claimed(c: Context, place: int) -> None:
@@ -293,8 +325,15 @@ def _amount_objection(c: Context, event: ev.AmountEntered) -> str | None:
             f", and no wager is placed any more ({c.edition.close_clause}, {cited})" if wager.option else f" ({cited})"
         )
         return f"seat {event.seat} has no {wager.title}{late}"
-    if event.seat in round_.settled:
+    if event.seat in round_.settled and not _is_side_open(c, event):
         return f"seat {event.seat} is settled; report an error to the floorperson{c.citation('settle')}"
     if event.seat in round_.disputed:
         return f"the settlement of seat {event.seat} is disputed; a floorperson rules first"
     return None
+
+
+def _is_side_open(c: Context, event: ev.AmountEntered) -> bool:
+    """Whether an amount is of an optional wager that is settled after the main wager, and not settled yet."""
+    round_ = c.state.round
+    stated = event.seat in round_.stated.get(event.wager, ())
+    return event.wager in round_.side_wagers and event.seat not in round_.side_settled and not stated

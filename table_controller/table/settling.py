@@ -15,10 +15,12 @@ from table_controller.rulebook.settlement.check import check
 from table_controller.rulebook.settlement.dealt_round import DealtRound, Seat
 from table_controller.rulebook.settlement.known import missing_for_envy
 from table_controller.rulebook.settlement.payments import payments
-from table_controller.rulebook.settlement.round_settlement import envy_due, settle_seat
+from table_controller.rulebook.settlement.round_settlement import envy_due, seat_verdicts
 from table_controller.table.decisions import Proposal, WagerSettled
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from table_controller.rulebook.schema import Wager
     from table_controller.rulebook.settlement.dealt_round import Fate, WagerResult, WagerVerdict
     from table_controller.table.context import Context
@@ -140,10 +142,13 @@ def claimed_hand(c: Context, seat: int) -> tuple[str, tuple[Proposal, ...]] | No
 def _possible_round(c: Context) -> DealtRound | None:
     """Return what is known of the round; None if a later event made it impossible, so that nothing is proposed."""
     played = dealt_round(c)
+    if (played, c.settles_void) == c.possible_round:  # a step asks several times, and most steps change nothing of it
+        return played
     try:
         check_known(c, played)
     except BadHand:
         return None
+    c.possible_round = (played, c.settles_void)
     return played
 
 
@@ -164,7 +169,7 @@ def _decided(c: Context, seat: int, wagers: set[str]) -> tuple[Proposal, ...]:
     if played is None or at is None:
         return ()
     due = {wager for wager in wagers & at.wagers.keys() if seat not in round_.stated.get(wager, ())}
-    verdicts = settle_seat(c.terms, played, at, void=c.settles_void)
+    verdicts = seat_verdicts(c.terms, played, at)
     if not due or not due <= {verdict.wager for verdict in verdicts}:
         return ()
     earlier = _paid_earlier(c, played, at)
@@ -190,11 +195,18 @@ def _paid_earlier(c: Context, played: DealtRound, at: Seat) -> list[WagerVerdict
         seat = by_number.get(number)
         if seat is None or number == at.number or seat.owner != at.owner:
             continue
-        verdicts = settle_seat(c.terms, played, seat)
+        verdicts = seat_verdicts(c.terms, played, seat)
         if number in c.state.round.dealer_settles or len(verdicts) < len(seat.wagers):
             return None
         earlier += verdicts
     return earlier
+
+
+def results_by_cards(c: Context, seats: Sequence[int]) -> list[tuple[str, str, str | None]]:
+    """Return how the known cards and settings settle the wagers of some seats: wager, outcome, line."""
+    played = dealt_round(c)
+    verdicts = [seat_verdicts(c.terms, played, each) for each in played.seats if each.number in seats]
+    return [(verdict.wager, verdict.outcome, verdict.line) for own in verdicts for verdict in own]
 
 
 def decided(c: Context, seat: int, wager: str) -> Proposal | None:
@@ -227,7 +239,7 @@ def envy_proposals(c: Context) -> tuple[Proposal, ...] | None:
     if played is None or missing_for_envy(c.terms, played):
         return None
     sensed = "" if rules is None else rules.wager
-    verdicts = [verdict for verdict in envy_due(c.terms, played, void=c.settles_void) if verdict.wager != sensed]
+    verdicts = [verdict for verdict in envy_due(c.terms, played) if verdict.wager != sensed]
     results = payments(c.terms, played, verdicts)
     return tuple(
         msgspec.structs.replace(_proposal(verdict, result), envy_to=verdict.seat, envy_of=verdict.envy_of)
@@ -243,11 +255,7 @@ def envied_hand(c: Context, seat: int) -> str | None:
     wager = c.edition.progressive.wager
     if any(number == seat and lack.wager == wager for number, lack in missing_for_envy(c.terms, played)):
         return None
-    due = (
-        verdict
-        for verdict in envy_due(c.terms, played, void=c.settles_void)
-        if (verdict.wager, verdict.envy_of) == (wager, seat)
-    )
+    due = (verdict for verdict in envy_due(c.terms, played) if (verdict.wager, verdict.envy_of) == (wager, seat))
     line = next((verdict.line for verdict in due), "")
     return next((award.hand for award in rules.awards if award.label == line), "")
 

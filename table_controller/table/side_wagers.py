@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Prompt, Proposal
 
 _ENTERED: Final = "side_wagers"
+# The place of a dispute about the envy of a round: that of the dealer, who pays it.
+ENVY: Final = disputes.NO_SEAT
 _DOLLAR: Final = 100  # cents
 
 
@@ -179,10 +181,21 @@ def ask_side_settlement(c: Context, seat: int) -> bool:
         # Where a progressive bet pays envy, one prompt asks for the announcement and the line.
         lines = c.meter.envied if c.meter is not None and progressive_bets.is_envy_open(c) else ("announced",)
         choices = ("no", *lines)
-        choices = _known_envy(c, seat, choices)
-        c.ask("envy_hand", "dealer", *choices, seat=seat, clauses=c.clauses("envy_hand"))
+        _ask_envy_hand(c, seat, _known_envy(c, seat, choices))
         return False
     return True
+
+
+def _ask_envy_hand(c: Context, seat: int, choices: tuple[str, ...]) -> None:
+    """Ask whether a hand pays envy. Where known cards leave one choice, the dealer may dispute it."""
+    clauses = c.clauses("envy_hand")
+    if seat in c.state.round.disputed:
+        rules = c.meter
+        every = rules.envied if rules is not None and progressive_bets.is_envy_open(c) else ("announced",)
+        c.ask("envy_hand_disputed", "floorperson", *choices, *(each for each in ("no", *every) if each not in choices),
+              seat=seat, clauses=clauses)  # fmt: skip
+        return
+    c.ask("envy_hand", "dealer", *choices, *(("disputed",) if len(choices) == 1 else ()), seat=seat, clauses=clauses)
 
 
 def _known_envy(c: Context, seat: int, choices: tuple[str, ...]) -> tuple[str, ...]:
@@ -254,8 +267,13 @@ def ask_envy(c: Context) -> bool:
     standing = [seat for seat in round_.seats if seat not in round_.dead]
     brings = any(seat in round_.envy_hands or progressive_bets.envy_line_from_bet(c, seat) for seat in standing)
     if brings and _others_opened(c) and not round_.envy_paid:
-        proposals = settling.envy_proposals(c) if round_.hands else None
-        c.ask("envy_paid", "dealer", clauses=c.clauses("envy_paid"), proposals=proposals or ())
+        proposals = settling.envy_proposals(c) if round_.hands and ENVY not in round_.dealer_settles else None
+        if ENVY in round_.disputed:
+            c.ask("envy_disputed", "floorperson", "stands", "dealer_settles", clauses=c.clauses("envy_paid"),
+                  proposals=proposals or ())  # fmt: skip
+        else:
+            choices = ("confirmed", "disputed") if proposals else ("done",)
+            c.ask("envy_paid", "dealer", *choices, clauses=c.clauses("envy_paid"), proposals=proposals or ())
         return False
     return True
 
@@ -301,6 +319,13 @@ def _side_ruled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 def _judged(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     """Record whether a hand pays envy; such a hand was announced and is face up."""
     assert prompt.seat is not None
+    if answer.choice == "disputed":
+        disputes.open_dispute(c, prompt, answer)
+        return
+    if prompt.kind == "envy_hand_disputed":
+        disputes.end_dispute(c, prompt, answer)
+        if answer.choice != prompt.choices[0]:  # its cards were entered wrong; they decide nothing any more
+            c.state.round.hands.pop(prompt.seat, None)
     c.state.round.judged.append(prompt.seat)
     if answer.choice != "no":
         c.state.round.envy_hands.append(prompt.seat)
@@ -308,7 +333,22 @@ def _judged(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
         c.state.money.envied[prompt.seat] = "" if answer.choice == "no" else answer.choice
 
 
-def _envy_paid(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
+def _envy_answered(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """The dealer paid the envy of the round, or disputes what the known cards decide about it."""
+    if answer.choice == "disputed":
+        disputes.open_dispute(c, prompt, answer)
+    else:
+        _pay_envy(c, prompt)
+
+
+def _envy_ruled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """A floorperson rules about disputed envy: what the cards decide stands, or the dealer pays it without them."""
+    disputes.end_dispute(c, prompt, answer)
+    if answer.choice == "stands":
+        _pay_envy(c, prompt)
+
+
+def _pay_envy(c: Context, prompt: Prompt) -> None:
     for proposal in prompt.proposals:
         settling.record_settled(c, proposal.envy_to or 0, (proposal,))
     c.state.round.envy_paid = True
@@ -328,7 +368,9 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "side_settled": _side_settled,
     "side_disputed": _side_ruled,
     "envy_hand": _judged,
-    "envy_paid": _envy_paid,
+    "envy_hand_disputed": _judged,
+    "envy_paid": _envy_answered,
+    "envy_disputed": _envy_ruled,
     "hands_collected": _collected,
 }
 CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {_ENTERED: check_wager_seats}

@@ -25,7 +25,7 @@ SIGNERS: Final[dict[type[ev.Event], Roles]] = {
     ev.OpenRound: DEALER,
     ev.NoMoreBets: DEALER,
     ev.DealerChanged: DEALER,
-    ev.HandEntered: DEALER,
+    ev.HandEntered: DEALER_OR_FLOOR,  # a floorperson corrects the cards of a settled seat
     ev.SettingEntered: DEALER,
     ev.HouseWayAsked: DEALER,
     ev.ReplacementEntered: DEALER,

@@ -10,7 +10,7 @@ from table_controller.ledger.money import DOLLAR
 from table_controller.rulebook.cards import format_cards
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import Booked, Proposal, WagerSettled
+from table_controller.table.decisions import Booked, Proposal, RequestRefused, WagerSettled
 from tests.support.core.ideal_table import (
     DEALER,
     FLOOR,
@@ -124,7 +124,7 @@ def test_where_a_hand_gets_more_cards_it_is_entered_when_it_has_all() -> None:
 def test_cards_of_a_seat_without_a_wager_and_entries_of_another_role_are_refused() -> None:
     table = table_at(WILD)
     assert "seat 3 has no hand in this round" in refusal_text(enter(table, 3, HAND[WILD]))
-    assert refusal_text(enter(table, 6, HAND[WILD], FLOOR)) == "only the dealer enters this"
+    assert refusal_text(enter(table, 6, HAND[WILD], FLOOR)).startswith("only the dealer enters this; a floorperson")
     assert not table.round_.hands
 
 
@@ -135,6 +135,34 @@ def test_a_surrendered_hand_is_never_entered(game: str) -> None:
     compare(table)
     table.answer_prompt("settled", "surrendered")
     assert "was surrendered and stays face down" in refusal_text(enter(table, 6, HAND[game]))
+
+
+def test_a_surrendered_over_under_hand_is_face_up_and_settles_its_bonus_wager() -> None:
+    """686a.7(g)#2, (h): two more cards are dealt face up after a surrender, and the Bonus Wager is settled by them."""
+    table = IdealTable(UNDER, wagers=["bonus"], paytables={"bonus": "686a-bonus"}).start("blue", "red")
+    table.seats = (6,)
+    table.play_to(mc.BETTING)
+    table.step(ev.AmountEntered("bonus", 6, 500, DEALER))
+    table.play_to(mc.PLAYING)
+    table.answer_prompt("decide", "surrender")
+    for each in table.answer(table.prompt("surrender_collected")):
+        table.step(each)
+    deal_additional(table)
+    assert not decisions_of(RequestRefused, enter(table, 6, HAND[UNDER]))
+    bonus = proposals(table)["bonus"]
+    assert (bonus.outcome, bonus.hand, bonus.clauses[0]) == ("loses", "total 20", "686a.7(g)#2")
+
+
+def test_a_void_round_settles_the_progressive_of_players_who_had_not_decided_by_their_cards() -> None:
+    """687a.13(d): cards revealed before all raised; nobody can still place a raise, and cards are entered."""
+    table = IdealTable(WILD, **WILD_PROGRESSIVE).start("blue", "red")
+    table.seats, table.bets = (3, 6), {6}
+    table.play_to(mc.PLAYING)
+    table.declare("cards_revealed_before_raise")
+    assert table.prompts("progressive")
+    enter(table, 6, "9s 9h 9d 7s 7d")
+    assert proposals(table, "progressive")["progressive"].line == "Full House"
+    assert table.prompt("progressive").choices[0] == "full_house"
 
 
 @pytest.mark.parametrize("game", [ASIA, PAI_GOW])
@@ -669,8 +697,8 @@ def with_envy(amounts: dict[int, int]) -> IdealTable:
     return table
 
 
-def test_known_cards_decide_which_hands_pay_envy_to_which_seats_and_how_much() -> None:
-    table = with_envy({1: 500, 3: 500, 6: 499})
+def settle_until_envy(table: IdealTable) -> dict[int | None, tuple[str, ...]]:
+    """Settle until envy is to be paid; return what could be answered about each hand."""
     judged = {}
     for _ in range(40):
         if table.prompts("envy_paid") or table.phase != mc.SETTLING:
@@ -680,7 +708,92 @@ def test_known_cards_decide_which_hands_pay_envy_to_which_seats_and_how_much() -
             judged[asked.seat] = asked.choices
         for event in table.answer(asked):
             table.step(event)
-    assert judged == {1: ("no",), 3: ("announced",), 6: ("no",)}
+    return judged
+
+
+@pytest.mark.parametrize(("ruling", "recorded"), [("stands", [(1, 3)]), ("dealer_settles", [])])
+def test_a_dealer_disputes_proposed_envy_and_a_floorperson_rules(ruling: str, recorded: list[tuple[int, int]]) -> None:
+    table = with_envy({1: 500, 3: 500, 6: 499})
+    settle_until_envy(table)
+    asked = table.prompt("envy_paid")
+    assert asked.choices == ("confirmed", "disputed")
+    table.answer_prompt("envy_paid", "disputed")
+    assert table.prompt("envy_disputed").proposals == asked.proposals
+    assert not table.prompts("envy_paid")
+    decided = table.answer_prompt("envy_disputed", ruling)
+    assert findings(decided, "dispute_ruled")
+    if ruling == "dealer_settles":
+        assert table.prompt("envy_paid").proposals == ()
+        decided = table.answer_prompt("envy_paid", "done")
+    assert [(each.seat, each.result.envy_of) for each in decisions_of(WagerSettled, decided)] == recorded
+    assert not table.prompts("envy_paid")
+
+
+@pytest.mark.parametrize(("ruling", "paid"), [("no", True), ("announced", False)])
+def test_a_dealer_disputes_whether_a_known_hand_pays_envy(ruling: str, paid: bool) -> None:
+    """A card of seat 1 was entered wrong: what the floorperson sees there counts, and its cards decide no more."""
+    table = with_envy({1: 500, 3: 500, 6: 500})
+    while not table.prompts("envy_hand") or table.prompt("envy_hand").seat != 1:
+        for event in table.answer(table.prompts()[0]):
+            table.step(event)
+    table.answer_prompt("envy_hand", "disputed")
+    assert table.prompt("envy_hand_disputed").choices == ("no", "announced")
+    assert refusal_text(enter(table, 1, "2s 4h 6d 8s Th Jd Qh"))
+    table.answer_prompt("envy_hand_disputed", ruling)
+    assert (1 in table.round_.hands) is paid
+    settle_until_envy(table)
+    assert bool(table.prompt("envy_paid").proposals) is paid
+    assert (1 in table.round_.envy_hands) is not paid
+
+
+def test_a_floorperson_corrects_the_cards_of_a_settled_seat_that_are_in_the_way_of_another_hand() -> None:
+    """A wrong card of seat 6 was harmless there, but seat 3 really has it, and wins the progressive by it."""
+    table = IdealTable(WILD, **WILD_PROGRESSIVE).start("blue", "red")
+    table.seats, table.bets = (3, 6), {3}
+    table.play_to(mc.SETTLING)
+    enter(table, 0, DEALERS[WILD])
+    enter(table, 6, "9s 9h Jd 7s 4s")  # its jack is the one of clubs
+    table.answer_prompt("settled", "confirmed")
+    assert "Jd appears 2 times" in refusal_text(enter(table, 3, "Jd Js Jh Td Tc"))
+    assert refusal_text(enter(table, 6, "9s 9h Jc 7s 4s")).startswith("seat 6 is settled")
+    corrected = enter(table, 6, "9s 9h Jc 7s 4s", FLOOR)
+    (finding,) = findings(corrected, "settled_cards_corrected")
+    assert finding.text.endswith("seat 6: 9s 9h Jd 7s 4s by D1 is now 9s 9h Jc 7s 4s by F1")
+    assert not decisions_of(WagerSettled, corrected), "what is settled stays"
+    enter(table, 3, "Jd Js Jh Td Tc")
+    table.answer_prompt("settled", "confirmed")
+    assert table.prompt("progressive").choices == ("full_house", "disputed")
+    table.answer_prompt("progressive")
+    assert "a hit is claimed by the cards of seat 3" in refusal_text(enter(table, 3, "Jd Js Jh Td 9c", FLOOR))
+    assert findings(enter(table, 3, "Jd Js Jh Td Ts", FLOOR), "settled_cards_corrected"), "it is a full house as well"
+    otherwise = enter(table, 6, "9s 9h 9c 9d 4s", FLOOR)
+    assert findings(otherwise, "settled_cards_corrected")[0].text.endswith("; check what was settled by them")
+
+
+def test_the_amount_of_an_optional_wager_is_entered_until_that_wager_is_settled() -> None:
+    """575.11(h): the main wager is settled before the Bonus Wager, whose amount may still be unknown then, or wrong."""
+    table = IdealTable(ASIA, **BONUS).start("blue", "red")
+    table.seats, table.side = (6,), {"bonus": (6,)}
+    table.play_to(mc.SETTLING)
+    enter(table, 0, DEALERS[ASIA])
+    enter(table, 6, HAND[ASIA])
+    compare(table)
+    table.step(ev.SettingEntered(6, SETTING[ASIA], DEALER))
+    table.answer_prompt("settled", "confirmed")
+    assert refusal_text(table.step(ev.AmountEntered("asia_poker", 6, 500, DEALER))).startswith("seat 6 is settled")
+    table.step(ev.AmountEntered("bonus", 6, 500, DEALER))
+    paid = proposals(table, "side_settled")["bonus"].paid_cents
+    table.step(ev.AmountEntered("bonus", 6, 1000, DEALER))
+    assert paid
+    assert proposals(table, "side_settled")["bonus"].paid_cents == 2 * paid
+    table.answer_prompt("side_settled", "confirmed")
+    assert refusal_text(table.step(ev.AmountEntered("bonus", 6, 500, DEALER)))
+
+
+def test_known_cards_decide_which_hands_pay_envy_to_which_seats_and_how_much() -> None:
+    table = with_envy({1: 500, 3: 500, 6: 499})
+    judged = settle_until_envy(table)
+    assert judged == {1: ("no", "disputed"), 3: ("announced", "disputed"), 6: ("no", "disputed")}
     (bonus,) = table.prompt("envy_paid").proposals
     assert (bonus.envy_to, bonus.envy_of, bonus.wager) == (1, 3, "fortune"), (
         "$4.99 opens no envy, and nobody envies himself"
@@ -738,7 +851,7 @@ def test_known_cards_pay_progressive_envy_to_every_other_bettor(
     assert paid == dollars * DOLLAR
     lines = {1: "four_of_a_kind", 3: "no", 6: "straight_flush"}
     assert {(seat, choices) for _, seat, choices in asked} == {
-        (seat, (lines[seat],)) for seat in lines if seat not in bets and bets - {seat}
+        (seat, (lines[seat], "disputed")) for seat in lines if seat not in bets and bets - {seat}
     }, "the cards name the line of a hand without a bet"
 
 

@@ -69,18 +69,17 @@ def _wagers(terms: SettlementTerms, seat: Seat, *, partial: bool) -> Iterator[st
 
 def _amount(terms: SettlementTerms, seat: Seat, wager: Wager, cents: int) -> Iterator[str]:
     """Check wagers whose amount follows from the Ante, and wagers that odds cannot pay in whole cents."""
-    table, ante = terms.table(wager.name), seat.wagers.get("ante", 0)
+    ante = seat.wagers.get("ante", 0)
     double = None if ante is None else 2 * ante
     expected = {"equal_to_ante": ante, "twice_ante": double}.get(wager.amount)
     if wager.amount == "submission" and terms.setting("blind_amount") == "equal_to_ante":
         expected = ante
     if expected is not None and cents != expected:
         yield f"{wager.name} = {cents} cents must be {expected} ({citation_of(terms.edition.game, wager)})"
-    for line in table.lines:
-        for pay in (line.pay, line.natural, line.with_wild):
-            if pay and pay.odds and cents * pay.odds[0] % pay.odds[1]:
-                odds = f"{pay.odds[0]} to {pay.odds[1]}"
-                yield f"{wager.name} = {cents} cents cannot be paid {odds} in whole cents ({table.clauses[-1]})"
+    for won, per in terms.fractional_odds(wager.name):
+        if cents * won % per:
+            clause = terms.table(wager.name).clauses[-1]
+            yield f"{wager.name} = {cents} cents cannot be paid {won} to {per} in whole cents ({clause})"
 
 
 def _decision(terms: SettlementTerms, seat: Seat) -> Iterator[str]:

@@ -36,20 +36,25 @@ def settle(terms: SettlementTerms, played: DealtRound) -> tuple[WagerResult, ...
     return _in_cents(terms, played, verdicts)
 
 
-def settle_seat(
-    terms: SettlementTerms, played: DealtRound, seat: Seat, *, void: bool = False
-) -> tuple[WagerVerdict, ...]:
+def settle_seat(terms: SettlementTerms, played: DealtRound, seat: Seat) -> tuple[WagerVerdict, ...]:
     """Return the verdicts on the wagers of a seat that what is known now decides, in the order of the text.
 
     BadHand if what is known is not possible. `missing` lists what keeps the other wagers from being decided.
     """
-    check(terms, played, void=void, partial=True)
+    check(terms, played, partial=True)
+    return seat_verdicts(terms, played, seat)
+
+
+def seat_verdicts(terms: SettlementTerms, played: DealtRound, seat: Seat) -> tuple[WagerVerdict, ...]:
+    """Return what `settle_seat` does, for a round that is checked already."""
     return tuple(_seat(terms, played, seat))
 
 
-def envy_due(terms: SettlementTerms, played: DealtRound, *, void: bool = False) -> tuple[WagerVerdict, ...]:
-    """Return the envy bonuses that are certain by what is known now; `missing_for_envy` lists what may add to them."""
-    check(terms, played, void=void, partial=True)
+def envy_due(terms: SettlementTerms, played: DealtRound) -> tuple[WagerVerdict, ...]:
+    """Return the envy bonuses that are certain by what is known of a round that is checked already.
+
+    `missing_for_envy` lists what may add to them.
+    """
     playing = [seat for seat in settlement_order(terms, played) if seat.fate in ("plays", "gave_up")]
     return tuple(game_rules(terms.edition.game).envy(terms, played, playing))
 

@@ -12,7 +12,7 @@ from table_controller.rulebook.submission import house_way_of
 from table_controller.rulebook.texts import paytables
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from table_controller.rulebook.house_ways.choose import HouseWay, SetByRule
     from table_controller.rulebook.schema import Edition
@@ -33,10 +33,15 @@ class SettlementTerms:
         self.submission = submission
         by_id = {table.id: table for table in paytables(edition.game)}
         self._tables = {wager: by_id[table] for wager, table in submission.paytables.items()}
+        self._fractional = {wager: tuple(_fractional_odds(table)) for wager, table in self._tables.items()}
 
     def table(self, wager: str) -> Paytable:
         """Return the paytable of a wager that is offered."""
         return self._tables[wager]
+
+    def fractional_odds(self, wager: str) -> tuple[tuple[int, int], ...]:
+        """Return the odds of a wager that cannot pay every amount in whole cents."""
+        return self._fractional[wager]
 
     def offers(self, wager: str) -> bool:
         """Whether a wager may be placed here."""
@@ -92,6 +97,14 @@ class SettlementTerms:
             return True
         printed = self.table(wager).stake_returned
         return self.setting("stake_returned") == "yes" if printed is None else printed
+
+
+def _fractional_odds(table: Paytable) -> Iterator[tuple[int, int]]:
+    """Yield the odds of a paytable, line by line, whose second number is not one."""
+    for line in table.lines:
+        for pay in (line.pay, line.natural, line.with_wild):
+            if pay is not None and pay.odds is not None and pay.odds[1] != 1:
+                yield pay.odds
 
 
 def first_line(table: Paytable, held: int, *, total: int | None = None) -> PaytableLine | None:
