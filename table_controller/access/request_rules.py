@@ -144,6 +144,10 @@ _RULES: Final = (
         "pitbox submit enter_amount wager=ante seat=3 amount=25.00 --as D4", ev.AmountEntered,
     ),
     _signed(
+        r.EnterOptionalWagerRequest(wager="trips", seats=(1, 3)),
+        "pitbox submit enter_optional_wager wager=trips seats=1,3 --as D4", ev.OptionalWagerEntered,
+    ),
+    _signed(
         r.SettleSeatsRequest(wins=(1, 3), loses=(6,)), "pitbox submit settle_seats wins=1,3 loses=6 --as D4",
         ev.SeatsSettled,
     ),

@@ -237,6 +237,13 @@ class EnterAmountRequest(Request, frozen=True, tag="enter_amount"):
     cents: Annotated[int, Meta(ge=1, le=10**12)]
 
 
+class EnterOptionalWagerRequest(Request, frozen=True, tag="enter_optional_wager"):
+    """Enter all seats with an optional wager that no question asks for; it replaces what was entered before."""
+
+    wager: ShortText
+    seats: Annotated[tuple[Seat, ...], Meta(max_length=6)] = ()
+
+
 class SettleSeatsRequest(Request, frozen=True, tag="settle_seats"):
     """Settle the main wagers of several seats at once, or one optional `wager` of them."""
 
@@ -303,7 +310,7 @@ TableRequest = (
     | SlotOrderRequest | ChangeDealerRequest | CoverCardRequest | CorrectMeterRequest | ResetMeterRequest
     | SetMeterRequest | CloseMeterRequest | OpenMeterRequest | TransferOverflowRequest | ConfirmCopyAbsentRequest
     | EnterHandRequest | EnterSettingRequest | AskHouseWayRequest | EnterReplacementRequest | EnterAmountRequest
-    | SettleSeatsRequest
+    | EnterOptionalWagerRequest | SettleSeatsRequest
 )  # fmt: skip
 # What `request_handler` carries out; mypy fails where a case of it is missing.
 HandledRequest = TableRequest | DeviceRequest | FaultRequest | ReturnStepRequest | EnrollRequest | WearResetRequest

@@ -88,6 +88,8 @@ def event_text(event: dict[str, Any]) -> str:
         return f"the box halts: {code_of(code)}" if code else "the box is stopped in order: machines stop, sensors lock"
     by = "".join(f" by {person_text(event[key])}" for key in ("who", "second") if event.get(key))
     about = _details(event)
+    if event.get("type") == "OptionalWagerEntered" and not event.get("seats"):
+        about += ", nobody"
     return to_words(str(event.get("type", "?"))) + by + (f": {about}" if about else "")
 
 

@@ -55,6 +55,7 @@ def table_view(table: TablePicture, role: str, left: Mapping[str, float]) -> dic
         "seats": [_seat(place) for place in table.places if place.place],
         "dealer_cards": table.places[0].cards,
         "pad": _pad(table),
+        "optional": _optional(table),
         "meter": meter_view(table),
         "meter_rules": _meter_rules(table),
         "by_shoe": table.rules.one_shuffle_per_shoe,
@@ -318,6 +319,16 @@ def _pad(table: TablePicture) -> dict[str, Any]:
         "joker": rules.joker,
         "wagers": rules.wagers,
     }
+
+
+def _optional(table: TablePicture) -> list[dict[str, Any]]:
+    """Return the optional wagers that may be entered now: the seats that have each, of those that may have it."""
+    round_ = table.round
+    seats = round_.seats if round_.seats_entered else range(1, table.rules.seats + 1)
+    return [
+        {"wager": wager, "title": table.rules.wagers[wager], "seats": list(having), "from": list(seats)}
+        for wager, having in table.optional.items()
+    ]
 
 
 def _seat(place: PlacePicture) -> dict[str, Any]:

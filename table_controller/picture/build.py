@@ -11,7 +11,7 @@ from table_controller.controller.kinds.controller_kind import COMMON_PERMITS
 from table_controller.controller.shown_money import is_public
 from table_controller.picture import types as p
 from table_controller.rulebook.cards import format_cards
-from table_controller.table import known_hands, return_to_service, shuffling
+from table_controller.table import known_hands, optional_wagers, return_to_service, shuffling
 from table_controller.table import state_machines as mc
 from table_controller.table.betting import seat_of
 from table_controller.table.dealing import places_dealt
@@ -91,6 +91,7 @@ def picture_of_table(
         button=state.button,
         last_hits=dict(last_hits or {}),
         findings=findings or [],
+        optional=optional_wagers.seats_by_wager(table.context),
     )
 
 

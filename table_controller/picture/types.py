@@ -194,6 +194,7 @@ class TablePicture(msgspec.Struct, frozen=True):
     button: int  # the position where the flat button must be
     last_hits: dict[str, list[LoggedHit]] = {}  # level -> hits, oldest first
     findings: list[LoggedFinding] = []  # important ones first
+    optional: dict[str, tuple[int, ...]] = {}  # optional wagers that may be entered now, with the seats that have them
 
     @property
     def next_round(self) -> tuple[DenialReason, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import SeatUndecided
-from table_controller.table import boxes, progressive_bets, side_wagers
+from table_controller.table import boxes, optional_wagers, progressive_bets, side_wagers
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.irregularities import close_bets, open_hold
@@ -329,6 +329,7 @@ def _seats(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
         return
     c.state.round.seats = tuple(sorted(answer.seats))
     c.state.round.seats_entered = True
+    optional_wagers.drop_without_main_wager(c)
 
 
 def call_off(c: Context) -> None:

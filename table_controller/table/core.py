@@ -24,6 +24,7 @@ from table_controller.table import (
     known_hands,
     meter_adjustments,
     meter_visibility,
+    optional_wagers,
     orders,
     playing,
     restart,
@@ -249,7 +250,7 @@ def _typed(_kind: type[_E], handler: Callable[[Context, _E], None]) -> _Handler:
 
 _DealersEntry = TypeVar(
     "_DealersEntry", ev.HandEntered, ev.SettingEntered, ev.HouseWayAsked, ev.ReplacementEntered, ev.AmountEntered,
-    ev.SeatsSettled,
+    ev.OptionalWagerEntered, ev.SeatsSettled,
 )  # fmt: skip
 
 
@@ -317,6 +318,8 @@ def _person_handler(kind: type[ev.PersonEvent]) -> _Handler:  # noqa: C901, PLR0
         return _typed(kind, _by_dealer(known_hands.on_replacement_entered))
     if issubclass(kind, ev.AmountEntered):
         return _typed(kind, _by_dealer(known_hands.on_amount_entered))
+    if issubclass(kind, ev.OptionalWagerEntered):
+        return _typed(kind, _by_dealer(optional_wagers.on_optional_wager_entered))
     if issubclass(kind, ev.SeatsSettled):
         return _typed(kind, _by_dealer(playing.on_seats_settled))
     assert_never(kind)

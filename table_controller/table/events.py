@@ -235,6 +235,14 @@ class AmountEntered(BaseEvent, frozen=True):
     who: Person
 
 
+class OptionalWagerEntered(BaseEvent, frozen=True):
+    """The dealer enters exactly the seats that have an optional wager that no question asks for; empty: nobody."""
+
+    wager: str
+    seats: tuple[int, ...]
+    who: Person
+
+
 class SeatsSettled(BaseEvent, frozen=True):
     """The dealer settles a wager of several seats at once: those that win, lose and push.
 
@@ -652,7 +660,8 @@ PersonEvent = (
     DeckReceived | OpenRound | NoMoreBets | Answer | IrregularityReported | Ordered | DealerChanged | SlotOrdered
     | MeterCorrected | MeterReset | MeterParameters | MeterClosed | MeterOpened | OverflowTransferred
     | DeviceEnrolled | KeysRevoked | ReturnTaken | ReturnLeft | StepReported | TestModeOrdered
-    | HandEntered | SettingEntered | HouseWayAsked | ReplacementEntered | AmountEntered | SeatsSettled
+    | HandEntered | SettingEntered | HouseWayAsked | ReplacementEntered | AmountEntered
+    | OptionalWagerEntered | SeatsSettled
 )  # fmt: skip
 # What shufflers and shoes report.
 CardEvent = (

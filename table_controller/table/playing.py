@@ -316,10 +316,16 @@ def _batch_objection(c: Context, event: ev.SeatsSettled, stated: Mapping[int, Ou
     due = due[: len(stated)]
     if sorted(due) != sorted(stated):
         return f"settle seats {', '.join(map(str, due))} first{c.citation('settle')}"
-    more = next((seat for seat in due[:-1] if side_wagers.has_side_wager(c, seat) or seat in c.state.money.bets), None)
+    more = next((seat for seat in due[:-1] if _has_more(c, seat)), None)
     if more is not None:  # the text settles seat by seat
         return f"settle seat {more} with its optional wagers before the next seat{c.citation('side')}"
     return None
+
+
+def _has_more(c: Context, seat: int) -> bool:
+    """Whether a seat has a wager that is settled after its main wagers and before the next seat."""
+    later = settling.is_later_wager_due(c, seat)
+    return later or side_wagers.has_side_wager(c, seat) or seat in c.state.money.bets
 
 
 def _stated_objection(c: Context, wager: str, stated: Mapping[int, Outcome]) -> str | None:
@@ -333,7 +339,8 @@ def _stated_objection(c: Context, wager: str, stated: Mapping[int, Outcome]) -> 
             return f"the hand of seat {seat} is out of the round{c.citation('seats')}"
         if c.edition.hand.second_deal and seat not in (*round_.second, *round_.surrendered, *round_.settled):
             return f"seat {seat} has not all its cards yet{c.citation('additional_cards')}"
-        settled = seat in round_.stated.get(wager, ()) or (seat in round_.side_settled and wager in round_.side_wagers)
+        asked = (*round_.side_wagers, *settling.after_progressive(c))
+        settled = seat in round_.stated.get(wager, ()) or (seat in round_.side_settled and wager in asked)
         if settled or not settling.has_wager(c, seat, wager):
             return f"seat {seat} has no {rule.title} to settle ({citation_of(c.edition.game, rule)})"
         first = _settled_before(c, wager, seat)

@@ -83,7 +83,9 @@ def _has(c: TableView, wager: Wager, seat: int) -> bool:
         return c.has_progressive and (seat in c.state.progressive.accepted or (bet is not None and bet.state == "open"))
     if wager.name in round_.side_wagers:  # the dealer entered its seats before the lock
         return seat in round_.side_wagers[wager.name]
-    return wager.required or seat in round_.amounts.get(wager.name, {})
+    if wager.required:
+        return True
+    return seat in round_.optional_wagers.get(wager.name, ()) or seat in round_.amounts.get(wager.name, {})
 
 
 def _cents(c: Context, wager: Wager, seat: int) -> int | None:
@@ -98,13 +100,29 @@ def main_proposals(c: Context, seat: int) -> tuple[Proposal, ...]:
 
     Optional wagers that no other prompt settles belong to them.
     """
-    others = {*c.state.round.side_wagers, "" if c.edition.progressive is None else c.edition.progressive.wager}
+    sensed = "" if c.edition.progressive is None else c.edition.progressive.wager
+    others = {*c.state.round.side_wagers, *after_progressive(c), sensed}
     return _proposals(c, seat, {wager.name for wager in c.edition.wagers} - others)
 
 
 def side_proposals(c: Context, seat: int) -> tuple[Proposal, ...]:
     """Return what is decided about a seat's side wagers that the dealer entered; nothing unless all are decided."""
-    return _proposals(c, seat, {name for name, seats in c.state.round.side_wagers.items() if seat in seats})
+    asked = {name for name, seats in c.state.round.side_wagers.items() if seat in seats}
+    return _proposals(c, seat, {*asked, *after_progressive(c)})
+
+
+def after_progressive(c: Context) -> tuple[str, ...]:
+    """Return the optional wagers that the chapter settles after a seat's progressive bet, in its order (687a.11(f))."""
+    rules, order = c.edition.progressive, c.edition.settle_order.side_wagers
+    return () if rules is None or rules.wager not in order else order[order.index(rules.wager) + 1 :]
+
+
+def is_later_wager_due(c: Context, seat: int) -> bool:
+    """Whether a seat still has an optional wager that is settled after its progressive bet."""
+    round_ = c.state.round
+    return seat not in round_.side_settled and any(
+        has_wager(c, seat, wager) and seat not in round_.stated.get(wager, ()) for wager in after_progressive(c)
+    )
 
 
 def claimed_hand(c: Context, seat: int) -> tuple[str, tuple[Proposal, ...]] | None:

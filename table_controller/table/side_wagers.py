@@ -31,8 +31,8 @@ _DOLLAR: Final = 100  # cents
 # --- who has what -----------------------------------------------------------------------------------------------------
 
 
-def _entered(c: Context) -> list[str]:
-    """Return the offered side wagers that bar surrender and have no sensor: the dealer enters their seats."""
+def asked_wagers(c: Context) -> list[str]:
+    """Return the offered side wagers that bar surrender and have no sensor: play asks for their seats."""
     rule, rules = c.edition.surrender, c.edition.progressive
     return [
         name
@@ -57,7 +57,7 @@ def has_side_wager(c: TableView, seat: int) -> bool:
 
 def ask_entries(c: Context) -> bool:
     """Ask for the seats of each side wager; return whether all are entered."""
-    missing = [name for name in _entered(c) if name not in c.state.round.side_wagers]
+    missing = [name for name in asked_wagers(c) if name not in c.state.round.side_wagers]
     for name in missing:
         wager = c.edition.wager(name)
         assert wager is not None
@@ -174,7 +174,8 @@ def ask_side_settlement(c: Context, seat: int) -> bool:
     round_ = c.state.round
     if _hit_open(c, seat):
         return True  # its cards stay until the hit is paid and documented
-    if progressive_bets.is_side_wager_due(c, seat):  # before the seat's progressive bet: (h)(1), (2), then (4)
+    # 688a: before the seat's progressive bet, (h)(1), (2), then (4); 687a: after it, (f)(1), then (2), (3).
+    if progressive_bets.is_side_wager_due(c, seat) or settling.is_later_wager_due(c, seat):
         _ask_side(c, seat)
         return False
     if round_.envy and seat not in round_.judged and progressive_bets.envy_line_from_bet(c, seat) is None:
@@ -233,7 +234,8 @@ def rack_hand(c: Context, seat: int) -> None:
     round_ = c.state.round
     bet = c.state.money.bets.get(seat)
     open_bet = bet is not None and bet.state == "open"
-    due = not progressive_bets.is_side_wager_due(c, seat) and not open_bet and not _hit_open(c, seat)
+    side_due = progressive_bets.is_side_wager_due(c, seat) or settling.is_later_wager_due(c, seat)
+    due = not side_due and not open_bet and not _hit_open(c, seat)
     one_by_one = c.deals_to_all_seats or c.edition.hand.second_deal
     if not one_by_one or round_.envy or not due or seat in round_.hands_racked or c.deck is None:
         return

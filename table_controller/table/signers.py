@@ -30,6 +30,7 @@ SIGNERS: Final[dict[type[ev.Event], Roles]] = {
     ev.HouseWayAsked: DEALER,
     ev.ReplacementEntered: DEALER,
     ev.AmountEntered: DEALER,
+    ev.OptionalWagerEntered: DEALER,
     ev.SeatsSettled: DEALER,
     ev.DeckReceived: DEALER_OR_FLOOR,
     ev.IrregularityReported: DEALER_OR_FLOOR,

@@ -110,6 +110,7 @@ class Round(msgspec.Struct):
     seats: tuple[int, ...] = ()  # seats with a wager, entered by the dealer
     seats_entered: bool = False
     side_wagers: dict[str, list[int]] = {}  # side wagers that bar surrender, with the seats that the dealer entered
+    optional_wagers: dict[str, list[int]] = {}  # optional wagers that no question asks for, with the seats entered
     amounts: dict[str, dict[int, int]] = {}  # cents of each wager by seat, as far as the dealer entered them
     players: dict[int, int] = {}  # boxes of players who have several, each with the lowest seat of its player
     players_entered: bool = False  # no further player has several boxes

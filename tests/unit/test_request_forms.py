@@ -192,7 +192,7 @@ def test_a_request_outside_its_limits_is_refused(do: Any, fields: dict[str, Any]
 # What `submit` never sent.
 SINCE_PROTOCOL_3 = (
     r.EnterHandRequest, r.EnterSettingRequest, r.AskHouseWayRequest, r.EnterReplacementRequest, r.EnterAmountRequest,
-    r.SettleSeatsRequest,
+    r.EnterOptionalWagerRequest, r.SettleSeatsRequest,
 )  # fmt: skip
 
 

@@ -72,16 +72,22 @@ function seatRow(prompt, now, redraw) {
     } }, String(seat))));
 }
 
+// The first clauses as buttons, and a button that shows all of them.
+function clauseRow(clauses, most, title, note) {
+  const more = clauses.slice(most);
+  return h("div", { class: "clauses" }, ...clauses.slice(0, most).map(clause), more.length ? h("button", { type: "button", class: "clause", "aria-label": "all clauses", onclick: () =>
+    dialog(h("h2", {}, title), h("p", { class: "soft" }, note), h("div", { class: "row" }, clauses.map(clause)), closer()) }, most ? `+${more.length}` : "Clauses") : null);
+}
+
 export function clausesOf(prompt) {
-  const more = prompt.clauses.slice(2);
-  return h("div", { class: "clauses" }, ...prompt.clauses.slice(0, 2).map(clause), more.length ? h("button", { type: "button", class: "clause", "aria-label": "all clauses", onclick: () =>
-    dialog(h("h2", {}, prompt.text), h("p", { class: "soft" }, "Clauses that require this question"), h("div", { class: "row" }, prompt.clauses.map(clause)), closer()) }, `+${more.length}`) : null);
+  return clauseRow(prompt.clauses, 2, prompt.text, "Clauses that require this question");
 }
 
 // Returns the elements of one question; calls `redraw` after each entry and answer.
 export function ask(prompt, redraw, hints = {}) {
   const now = state(prompt);
-  const many = prompt.choices.length > (prompt.number ? 1 : 2);
+  const crowded = prompt.proposals.length > 2; // then each line has one button for its clauses, and the answers share a line
+  const many = crowded || prompt.choices.length > (prompt.number ? 1 : 2);
   // If only one number is right, it is not shown: the dealer must count.
   const limits = prompt.number && prompt.number.most < 9999 && prompt.number.least < prompt.number.most
     ? h("p", { class: "note" }, `from ${prompt.number.least} to ${prompt.number.most}`) : null;
@@ -91,7 +97,7 @@ export function ask(prompt, redraw, hints = {}) {
     h("p", { class: "text", "data-prompt": prompt.id, "data-kind": prompt.kind }, prompt.text),
     prompt.why && !prompt.number ? h("p", { class: "note" }, `${prompt.why}.`) : null, // with a keypad, "Why is play stopped?" has it
     prompt.shows ? h("p", { class: "note", "data-shows": prompt.id }, prompt.shows) : null,
-    ...prompt.proposals.map((one) => h("p", { class: "line", "data-proposal": prompt.id }, h("span", { class: "row" }, one.text), h("span", { class: "clauses" }, one.clauses.map(clause)))),
+    ...prompt.proposals.map((one) => h("div", { class: "line proposal", "data-proposal": prompt.id }, h("span", { class: "what" }, one.text), clauseRow(one.clauses, crowded ? 0 : 1, one.text, "Clauses that decide this"))),
     confirms, limits,
     hints[prompt.id] ? h("p", { class: "note" }, `Simulated hands: ${hints[prompt.id]}`) : null,
     prompt.number && prompt.number.proposed ? h("button", { type: "button", again: true, "data-proposed": prompt.number.proposed, onclick: () => { now.digits = String(prompt.number.proposed); redraw(); } }, `Use the next slip number: ${prompt.number.proposed}`) : null,

@@ -4,6 +4,7 @@ import { $, busy, clause, closer, dialog, duration, follow, h, once, read, submi
 import { ask, clausesOf, forget, give, typeDigit } from "./ask.js";
 import { openPad, openSettle, redrawPad } from "./cardpad.js";
 import { felt, words } from "./felt.js";
+import { openWagers, redrawWagers, wagerRows } from "./optional_wagers.js";
 
 let view = null;
 let chosen = null; // the question that the dealer selected; else the first one
@@ -28,8 +29,9 @@ async function act(name, more = {}) {
 function big(name, text) {
   const bets = view.seats.some((one) => one.bet === "sensed") ? `; ${words(view)}` : view.meter ? "; no progressive bet yet" : "";
   const note = { no_more_bets: `Wagers are open${bets}.`, open_round: `Ready: ${view.dice ? "deck, machines, dice" : "deck and machines"}.`, bring: "There is no deck at the table." }[name];
-  return [h("p", { class: "text" }, text), h("p", { class: "soft" }, note), h("p", { class: "message", role: "alert" }, message), h("div", { class: "space" }),
-    h("div", { class: "choices act" }, h("button", { type: "button", class: "go", "data-act": name, disabled: busy(name), "aria-busy": busy(name) ? "true" : null, onclick: () => (name === "bring" ? more() : act(name)) }, busy(name) ? "…" : text))];
+  const rows = name === "no_more_bets" ? wagerRows(view, draw) : [];
+  return [h("p", { class: "text" }, text), h("p", { class: "soft" }, note), h("p", { class: "message", role: "alert" }, message), ...rows, h("div", { class: "space" }),
+    h("div", { class: `choices act${rows.length ? " low" : ""}` }, h("button", { type: "button", class: "go", "data-act": name, disabled: busy(name), "aria-busy": busy(name) ? "true" : null, onclick: () => (name === "bring" ? more() : act(name)) }, busy(name) ? "…" : text))];
 }
 
 function nextCard() {
@@ -52,7 +54,13 @@ function nextCard() {
   const waiting = prompts().filter((other) => other !== prompt || next.how === "hands");
   const others = h("div", { class: "others" }, waiting.slice(0, 2).map((other) =>
     h("button", { type: "button", "data-turn": other.id, onclick: () => { chosen = other.id; draw(); } }, `${roleName(other.role)}: ${other.text}`)));
-  return [head, ...body, waiting.length ? others : null, padRow(prompt)];
+  return [head, ...body, waiting.length ? others : null, padRow(prompt), wagersRow()];
+}
+
+// Until the lock, while a question is in the place of the rows, a button opens them.
+function wagersRow() {
+  if (!view.optional.length || (view.next.how === "no_more_bets" && chosen === null)) return null;
+  return h("div", { class: "others" }, h("button", { type: "button", id: "openwagers", onclick: () => openWagers(() => view, draw) }, "Seats with optional wagers"));
 }
 
 // While cards are face up, the dealer may enter them, or settle several seats at once.
@@ -168,5 +176,5 @@ document.addEventListener("keydown", (event) => {
 
 start("Dealer", () => {
   $("page").classList.remove("hidden");
-  follow("/api/stream", { state: (now) => { if (!view || now.seq !== view.seq) message = ""; view = now; draw(); redrawPad(); } });
+  follow("/api/stream", { state: (now) => { if (!view || now.seq !== view.seq) message = ""; view = now; draw(); redrawPad(); redrawWagers(); } });
 });

@@ -22,7 +22,7 @@ SCREEN: Final = {"width": 1024, "height": 600}
 # Time limit on a loaded computer (s); normally everything takes less than a thirtieth of it.
 PATIENCE: Final = 180.0
 # No button that a finger must hit is smaller than this (px), and none lies outside the screen.
-_FITS: Final = """() => {
+FITS: Final = """() => {
   const wrong = [];
   if (document.documentElement.scrollHeight > innerHeight || document.documentElement.scrollWidth > innerWidth)
     wrong.push("the page scrolls");
@@ -136,7 +136,7 @@ class ServedPanel:
             for seat in answer.seats:
                 await page.click(f'#next [data-seat="{seat}"]')
         await no_dialog(page)
-        wrong = await page.evaluate(_FITS)
+        wrong = await page.evaluate(FITS)
         assert not wrong, (prompt.kind, wrong)
         button = f'#next [data-choice="{answer.choice}"][data-of="{id_}"]'
         for _ in range(round(PATIENCE)):  # what was typed is drawn in a moment

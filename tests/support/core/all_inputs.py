@@ -34,6 +34,7 @@ def known_cards() -> Iterator[ev.Event]:
     yield ev.HouseWayAsked(1, FLOOR)
     yield ev.ReplacementEntered("9s", DEALER)
     yield ev.AmountEntered("ante", 1, 500, DEALER)
+    yield ev.OptionalWagerEntered("trips", (1,), DEALER)
     yield ev.SeatsSettled(DEALER, wins=(1,))
 
 

@@ -66,7 +66,7 @@ class CardEntries:
         seats = self._now.seats or tuple(range(1, 7))
         place = rng.choice((0, *seats, *seats, rng.randrange(7)))
         kind = rng.choice(
-            ("hand", "hand", "hand", "setting", "setting", "house_way", "replacement", "amount", "settle")
+            ("hand", "hand", "hand", "setting", "setting", "house_way", "replacement", "amount", "optional", "settle")
         )
         if kind == "hand":
             return ev.HandEntered(place, self._cards(place), who)
@@ -78,6 +78,8 @@ class CardEntries:
             return ev.ReplacementEntered(self._text(NOTATION[rng.choice([*self.spare, JOKER])]), who)
         if kind == "amount":
             return self._amount(place or 1, who)
+        if kind == "optional":
+            return self._optional(who)
         return self._result(who)
 
     def settle(self) -> ev.Event:
@@ -128,6 +130,11 @@ class CardEntries:
     def _amount(self, seat: int, who: ev.Person) -> ev.Event:
         wager = self.rng.choice([*(each.name for each in self.edition.wagers), "nothing"])
         return ev.AmountEntered(wager, seat, self.rng.choice(_AMOUNTS), who)
+
+    def _optional(self, who: ev.Person) -> ev.Event:
+        wager = self.rng.choice([*(each.name for each in self.edition.wagers), "nothing"])
+        seats = tuple(self.rng.randrange(8) for _ in range(self.rng.randrange(4)))
+        return ev.OptionalWagerEntered(wager, seats, who)
 
     def _result(self, who: ev.Person) -> ev.Event:
         rng, round_ = self.rng, self._now
