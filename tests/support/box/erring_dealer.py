@@ -105,7 +105,7 @@ class ErringDealer(CardPadPeople):
         if reply.refused:
             slip.end = REFUSED
         elif slip.kind not in ("hand: another seat's place", "amount: another seat", "amount: another wager"):
-            self.entered.add((entry.kind, entry.place, entry.wager))  # the dealer believes so
+            self.entered.add((entry.kind, entry.place, entry.wager))  # as the dealer sees it
 
     async def _enter_rightly(self, entry: Entry) -> None:
         reply = await self.send(entry.event)
@@ -212,7 +212,7 @@ class ErringDealer(CardPadPeople):
         return Slip("hand: neighbor card", event.place), replace(event, cards=format_cards(cards))
 
     def _neighbor(self, card: int) -> int:
-        """Return the card beside this one on the pad."""
+        """Return the card next to this one on the pad."""
         if card == JOKER:
             return self.rng.randrange(JOKER)
         near = [card - _SUITS, card + _SUITS, card ^ 1]
@@ -265,7 +265,7 @@ class ErringDealer(CardPadPeople):
         """Compare the proposals with the table; dispute what differs, if it is noticed."""
         seat, wrong = prompt.seat or 0, self.differences(prompt)
         self.wrong_shown |= {(seat, wager) for wager in wrong}
-        if wrong and (seat in self._ruled or self._notices()):  # whoever disputed once looks again
+        if wrong and (seat in self._ruled or self._notices()):  # a dealer who disputed once looks again
             await self._object(prompt)
         elif "disputed" in prompt.choices and self._errs():
             self.slips.append(Slip("confirmation: disputed although right", seat))

@@ -110,7 +110,7 @@ class SettledTable:
                 try:
                     await casino.round(bets)
                 finally:
-                    if casino.people.failure is not None:  # it says more than that the table waits
+                    if casino.people.failure is not None:  # it names the cause, not only that the table waits
                         raise casino.people.failure
                 await resume_play(casino)  # a deck may have been removed
                 state = casino.controller.table.state
