@@ -18,6 +18,7 @@ import logging
 import re
 import sys
 from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -66,11 +67,12 @@ class Canonical:
         return None if is_sentence else [self._number(f"word {word}") for word in words]
 
     def value(self, value: Any) -> Any:
-        """Return any value; an object is the number of its type and its fields in their order."""
+        """Return any value; an object is the number of its type and the fields that it has, in their order."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, msgspec.Struct):
-            fields = [self.value(getattr(value, name)) for name in value.__struct_fields__]
+            fields = [self.value(each) for each in map(partial(getattr, value), value.__struct_fields__)
+                      if each is not msgspec.UNSET]  # fmt: skip
             return [self._number(f"type {type(value).__name__}"), *fields]
         if isinstance(value, dict):
             return [[self.value(key), self.value(each)] for key, each in value.items()]

@@ -14,7 +14,7 @@ from firmware_bridge.errors import BadMessage, CommandRefused
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from devices.shoe.state import DriverEvent
     from firmware_bridge.commands import Settled
@@ -27,6 +27,7 @@ class ShoeDriver(Driver):
         super().__init__(m.KIND, m.GetStatus(), m.Status, self._check_release)
         self._on_event = on_event
         self._releases: dict[int, m.ReleaseCards] = {}  # ordered in this session, and not answered
+        self._drawn: dict[int, list[m.CardsReleased]] = {}  # by the id of a release of several drawn cards: its answers
 
     def _check_release(self, event: DriverEvent) -> None:
         """Publish an event. Card values that nobody ordered, or that are impossible, are dropped; the session ends."""
@@ -36,8 +37,13 @@ class ShoeDriver(Driver):
                 self._on_event(ReleaseDropped(wrong))
                 self.require_link().fail(BadMessage(f"{self.name}: {wrong}"))
                 return
+            gathered = self._drawn.pop(event.command, None)
+            if gathered is not None:
+                gathered.append(event)
+                return
         elif isinstance(event, LinkDown):
             self._releases.clear()  # a session's releases do not outlive it
+            self._drawn.clear()
         self._on_event(event)
 
     # --- requests --------------------------------------------------------------------------------------------
@@ -93,6 +99,34 @@ class ShoeDriver(Driver):
         task = self.actuate(order, command)
         self._releases[command] = order
         return task
+
+    def release_drawn(self, command: int, dealt_by: int, cards: Sequence[int]) -> Awaitable[Settled]:
+        """Order the values of several cards of a round, each with an id of its own from `command` on.
+
+        One CardsReleased event, with card 0, has all of them in ascending order: not which of them was drawn when.
+        """
+        gathered: list[m.CardsReleased] = []
+        return self._release_rest(self._release_one(command, dealt_by, cards[0], gathered), dealt_by, cards, gathered)
+
+    def _release_one(
+        self, command: int, dealt_by: int, card: int, gathered: list[m.CardsReleased]
+    ) -> asyncio.Task[Settled]:
+        task = self.release_cards(command, dealt_by, card)
+        self._drawn[command] = gathered
+        return task
+
+    async def _release_rest(
+        self, first: asyncio.Task[Settled], dealt_by: int, cards: Sequence[int], gathered: list[m.CardsReleased]
+    ) -> Settled:
+        """Order the other cards one after the other; publish them all once the last was answered."""
+        settled = await first
+        for at, card in enumerate(cards[1:], 1):
+            await self._release_one(settled.command + at, dealt_by, card, gathered)
+        if len(gathered) == len(cards):
+            values = bytes(sorted(value for part in gathered for value in part.cards))
+            unread = sum(part.unread for part in gathered)
+            self._on_event(m.CardsReleased(settled.command, dealt_by, 0, values, unread))
+        return settled
 
     def stop(self, command: int) -> asyncio.Task[Settled]:
         """Stop all motion at once: sent before queued messages; queued commands are revoked."""

@@ -10,6 +10,7 @@ import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
+from devices.cards import card_name
 from simulators.casino.journal_money_oracle import JournalMoneyOracle
 from simulators.casino.winning_players import WinningPlayers
 from simulators.world.chips import TRAY
@@ -23,6 +24,7 @@ from table_controller.table.decisions import (
     BetReturned,
     BetSettled,
     Booked,
+    Command,
     Finding,
     HoldOpened,
     Prompt,
@@ -60,6 +62,7 @@ class TableCheckers:
         self.money = MoneyChecker(casino)
         self.rounds = RoundChecker(casino)
         self.machines = MachineChecker(casino)
+        self.releases = ReleaseChecker(casino)
 
     def step(self, event: ev.Event, decisions: list[Decision]) -> None:
         """Check one durable step; after a power cut, first the steps that were on disk but never reported."""
@@ -86,7 +89,12 @@ class TableCheckers:
                 self.figures["irregularities"] += 1
                 self.clauses.update(decision.clauses)
         self.machines.note_power()
-        for checker in (self.rounds, self.decks, self.money):  # each checks every step, even if another one failed
+        for checker in (
+            self.rounds,
+            self.decks,
+            self.money,
+            self.releases,
+        ):  # each checks every step, even if another one failed
             try:
                 checker.step(event, decisions)
             except InvariantBroken as broken:
@@ -254,6 +262,43 @@ class DeckChecker:
             negative = [name for name, cards in accounts.items() if cards < 0 and name != "unaccounted"]
             if negative:
                 raise InvariantBroken("card book", f"{deck} has accounts below zero: {accounts}")
+
+
+class ReleaseChecker:
+    """A shoe releases the cards of a hand only after its reveal, and only cards that really lie in its stack."""
+
+    def __init__(self, casino: CasinoTable) -> None:
+        self.casino = casino
+        self.released = 0
+        self._phase = mc.IDLE
+        self._ordered = 0  # the newest Dispense
+        self._stacks: dict[int, Counter[str]] = {}  # the cards of each stack, by its Dispense
+        self._places: dict[int, int] = {}  # the place of each release
+
+    def step(self, event: ev.Event, decisions: list[Decision]) -> None:
+        """Follow the stacks, the phases of the round, and the orders to release."""
+        slot = self.casino.world.at("shoe.1/slot") if isinstance(event, ev.StackOut) else []
+        if isinstance(event, ev.StackOut) and event.slot == "shoe.1" and len(slot) == event.count:
+            self._stacks[self._ordered] = Counter(card_name(card.face) for card in slot if card.face >= 0)
+        elif isinstance(event, ev.HandReleased):
+            self._check(event)
+        for decision in decisions:
+            if isinstance(decision, StateChanged) and decision.what == "round":
+                self._phase = decision.state
+            elif isinstance(decision, Command) and decision.act == "dispense":
+                self._ordered = decision.id
+            elif isinstance(decision, Command) and decision.act == "release_cards":
+                self._places[decision.id] = decision.number
+
+    def _check(self, event: ev.HandReleased) -> None:
+        self.released += 1
+        place, hand = self._places[event.command], self.casino.edition.hand
+        face_up = hand.dealer_face_up and not place and self._phase == mc.PLAYING
+        if self._phase != mc.SETTLING and not face_up:
+            raise InvariantBroken("released cards", f"the cards of place {place} were released while {self._phase}")
+        known = self._stacks.get(event.dealt_by)
+        if known is not None and not Counter(event.cards.split()) <= known:
+            raise InvariantBroken("released cards", f"place {place}: {event.cards}, but it has {sorted(known)}")
 
 
 # --- money ------------------------------------------------------------------------------------------------------------

@@ -166,6 +166,7 @@ class SimulatedPeople(Technician):
             "chips": self._collect_chips,
             "stub": self._count_stub,
             "stub_recount": self._count_stub,
+            "rack_stub": self._draw_stub,
             "announce": self._announce,
             "cut": self._cut,
             "dealt": self._deal_by_hand,
@@ -385,9 +386,18 @@ class SimulatedPeople(Technician):
         number = self.casino.controller.table.state.round.number
         return any(latch.round == number and lying for latch, lying in machine.latched[-1:])
 
-    async def _count_stub(self, _: Prompt) -> int:
+    async def _draw_stub(self, prompt: Prompt) -> None:
+        """Draw the stub out of a manual shoe, past its counter; an automated shoe brings it out."""
+        if self.casino.controller.table.state.dealing == "manual_shoe":
+            await self._draw(self.casino.count_in_shoe(), prompt)
+
+    async def _count_stub(self, prompt: Prompt, /) -> int:
         """Count the stub. A stub that the box does not know is still in the shoe: take it out first."""
         deck, slot = self.casino.controller.table.state.round.deck or "", "shoe.1"
+        left = self.casino.count_in_shoe()
+        if left and self.casino.controller.table.state.dealing == "manual_shoe":
+            await self._draw(left, prompt)
+            return left
         left = self.casino.count_inside(slot, deck) if self._has_slot else 0
         if not left:
             return self.casino.stub

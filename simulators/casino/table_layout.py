@@ -60,8 +60,17 @@ def slots_of_models(models: Iterable[str]) -> dict[str, str]:
 
 
 def fit_models(game: str, more: Mapping[str, str]) -> dict[str, str]:
-    """Return the models for a game's table: a shuffler that inserts its stack has the size of the game's decks."""
-    return dict(more) | (inserting_models(game) if "inserting" in more.get("shuffler.1", "") else {})
+    """Return the models for a game's table: a shuffler that inserts its stack has the size of the game's decks.
+
+    A shoe that identifies cards is an automated or a manual one, as the table's own.
+    """
+    shuffler = inserting_models(game) if "inserting" in more.get("shuffler.1", "") else {}
+    return dict(more) | shuffler | (identifying_shoe(game) if "identifying" in more.get("shoe.1", "") else {})
+
+
+def identifying_shoe(game: str) -> dict[str, str]:
+    """Return the slot and the model of a shoe that identifies the cards that it deals at a game's table."""
+    return {"shoe.1": f"{table_slots(game)['shoe.1']}-identifying"}
 
 
 def default_choices(game: str) -> dict[str, Any]:

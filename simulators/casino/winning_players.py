@@ -11,6 +11,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from devices.bet_sensor.messages import Light
+from devices.shoe.messages import IDENTIFIES
 from simulators.casino.dealer import DEALER, SimulatedPeople
 from simulators.casino.dealt_hands import deal_hand
 from table_controller.rulebook.cards import format_cards
@@ -59,10 +60,16 @@ class WinningPlayers(SimulatedPeople):
         self.documents: dict[tuple[int, int], int] = {}
         self.paid_twice: list[tuple[int, int]] = []  # hands whose payment was requested twice, in different amounts
         self._slip = count(1)
+        self._by_cards: dict[tuple[int, int], str] = {}  # by round and seat: the hand that an identifying shoe released
         self._dealt: dict[int, dict[int, DealtHand]] = {}  # the cards of the seats, by round
 
     def hand_of(self, number: int, seat: int) -> str:
-        """Return the true hand of a seat in a round: a paytable line, or NO_WIN."""
+        """Return the true hand of a seat in a round: a paytable line, or NO_WIN.
+
+        Where the shoe identifies cards, it is what they are; nobody claims a hand that it did not release.
+        """
+        if self._is_identified:
+            return self._by_cards.get((number, seat), NO_WIN)
         return self._cards_in(number)[seat].hand
 
     def _cards_in(self, number: int) -> dict[int, DealtHand]:
@@ -97,6 +104,12 @@ class WinningPlayers(SimulatedPeople):
     def choose(self, prompt: Prompt) -> str:
         """Return the true choice, or sometimes an error that is found later."""
         number, seat = self._here(prompt)
+        if self._is_identified and prompt.kind == "progressive" and prompt.proposals:
+            self._by_cards[number, seat] = prompt.choices[0]
+        if self._is_identified and prompt.kind == "progressive":
+            return prompt.choices[0]
+        if prompt.kind == "envy_line" and len(prompt.choices) == 1:  # known cards decide it
+            return prompt.choices[0]
         if prompt.kind == "progressive":
             return self._named(prompt)
         if prompt.kind == "hit_hand":
@@ -127,6 +140,12 @@ class WinningPlayers(SimulatedPeople):
 
     def _rng(self, *what: object) -> Random:
         return Random(f"{self.seed} {what}")
+
+    @property
+    def _is_identified(self) -> bool:
+        """Whether the shoe of this table identifies the cards that it deals."""
+        shoe = self.casino.machines.get("shoe.1")
+        return shoe is not None and IDENTIFIES in shoe.board.identity.capabilities
 
     @property
     def _rules(self) -> Any:

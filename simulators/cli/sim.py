@@ -122,6 +122,8 @@ def _up(args: argparse.Namespace) -> int:
             raise UsageError(f"--name, --fault and --mutant go with one machine, not with a {TABLE}")
         table_slots(args.game, args.start)  # report errors before anything starts
         slots_of_models(args.more)
+    elif args.more:
+        raise UsageError(f"--with goes with a {TABLE}, not with one machine")
     else:
         kind = MODELS[args.model].machine.kind
         args.name = args.name or f"{kind}.1"

@@ -27,6 +27,8 @@ def still_permitted(table: Table, command: Command) -> bool:
         act = cast("Actuation", command.act)
         if act == "light":
             return not table.permit(act, command.slot, seat=seat_of(command.slot))
+        if act == "release_cards":
+            return not table.permit(act, command.slot, seat=command.number)
         deck = None
         if act != "return_to_service":
             deck = issued.deck or table.deck_at(command.slot) or _expected_deck(table, command)

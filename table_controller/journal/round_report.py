@@ -173,6 +173,10 @@ class RoundReport:
         to = f"to {self.place_text(self._places.pop(0))}" if whole and self._places else "of the deal"
         self.dealt.append(f"{at}{_count(event['count'])} {to}, counted by {event['slot']}")
 
+    def _released(self, at: str, event: dict[str, Any]) -> None:
+        unread = f", {event['unread']} not identified" if event["unread"] else ""
+        self.dealt.append(f"{at}{event['slot']} releases a hand: {event['cards']}{unread}")
+
     def _counted(self, at: str, event: dict[str, Any]) -> None:
         count = "not counted" if event["count"] is None else _count(event["count"])
         self.dealt.append(f"{at}{count} {_CARDS[event['type']]}, {event['slot']}")
@@ -325,6 +329,7 @@ class RoundReport:
 
     _EVENTS: ClassVar[dict[str, Callable[[RoundReport, str, dict[str, Any]], None]]] = {
         "DiceRead": _dice, "NumberDrawn": _drawn, "ButtonSeen": _button, "StackOut": _stack,
+        "HandReleased": _released,
         "SeatLatched": _sensed, "LateBet": _late, "Answer": _answered, "IrregularityReported": _ordered,
         "Ordered": _ordered, "SlotOrdered": _ordered, "DealerChanged": _ordered, "BoxStarted": _ordered,
         "ShoeFault": _ordered, "ShuffleFailed": _ordered, **dict.fromkeys(_CARDS, _counted),

@@ -19,6 +19,7 @@ QUESTIONS: Final[dict[str, str]] = {
     "card_burned": "Burn one card face down",
     "card_discarded": "Put the card into the discard rack",
     "card_kept": "Keep the card as the next one",
+    "cards_differ": "{Place}: the shoe's cards differ from the entered cards. Which hold?",
     "cards_refed": "Put the cards back into the shuffler",
     "cards_together": "Keep all {color}cards together",
     "chips": "Collect the progressive chips and enter how many",
@@ -67,6 +68,7 @@ QUESTIONS: Final[dict[str, str]] = {
     "move_button": "Move the flat button to {place}",
     "opening": "Deck {deck}: {more}",
     "optional_settled": "Settle the optional wagers",
+    "own_reveal": "{Place}: show the hand, or enter that the player surrenders",
     "park_shaker": "Cover the shaker, shake once, put it aside",
     "player_left": "{Place} has left: what happens to the wagers?",
     "players": "Who plays several boxes? Enter all boxes of one player",
@@ -141,6 +143,9 @@ ANSWERS: Final[dict[str, str]] = {
     "ranked_otherwise": "The rule ranks it otherwise: the dealer names it",
     "cards_mixed": "The cards are mixed: the dealer names it",
     "surrendered": "Surrendered",
+    "shown": "Shown",
+    "released": "The shoe's cards",
+    "entered": "The entered cards",
     "full": "Rack is full to its mark",
     "not_full": "Rack is not full",
     "replaced": "New dice",
@@ -197,6 +202,7 @@ COMMANDS_UNDER_WAY: Final[dict[str, str]] = {
     "lock": "The bet sensors lock",
     "light": "Lights come on",
     "return_to_service": "{slot} reports",
+    "release_cards": "{slot} releases the cards of a hand",
     "stop": "{slot} stops",
 }
 _OUTCOMES: Final[dict[str, str]] = {
@@ -216,6 +222,7 @@ _FINDINGS: Final[dict[str, str]] = {
     "unknown_cards": "there are cards in a machine, and no deck is recorded there",
     "wrong_number": "the drawn number is not a position of this table",
     "command_failed": "a machine did not execute a command",
+    "cards_contradict": "the shoe identified cards that cannot be in the hand: they are not used",
     "box_restarted": "the box was restarted: people must check what happened in the meantime",
 }
 _TITLES: Final[dict[str, str]] = {

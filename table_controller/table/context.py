@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import (
     Command,
@@ -21,7 +23,15 @@ from table_controller.table.view import TableView
 if TYPE_CHECKING:
     from table_controller.rulebook import Edition, Submission
     from table_controller.rulebook.settlement.dealt_round import DealtRound
-    from table_controller.table.decisions import Actuation, Decision, DenialReason, FailSafe, Order, Proposal
+    from table_controller.table.decisions import (
+        Actuation,
+        DealtCards,
+        Decision,
+        DenialReason,
+        FailSafe,
+        Order,
+        Proposal,
+    )
     from table_controller.table.permits import ReasonRow
     from table_controller.table.state import Deck, TableState
 
@@ -51,9 +61,11 @@ class Context(TableView):
         """Return every reason why an act is not permitted now."""
         return applying_reasons(self, Resource(slot, deck, seat, cards), self._rows_of(act))
 
-    def is_blocked(self, act: Actuation | Order, slot: str | None, deck: str | None, cards: int = 0) -> bool:
+    def is_blocked(
+        self, act: Actuation | Order, slot: str | None, deck: str | None, cards: int = 0, seat: int | None = None
+    ) -> bool:
         """Return whether any reason blocks an act, without building the reasons."""
-        resource = Resource(slot, deck, None, cards)
+        resource = Resource(slot, deck, seat, cards)
         for row in self._rows_of(act):  # noqa: SIM110 - asked several times in a step: a generator would cost as much again
             if row.applies(self, resource):
                 return True
@@ -154,11 +166,11 @@ class Context(TableView):
                 self.close_prompt(prompt)
 
     def issue_command(self, act: Actuation | FailSafe, slot: str, *, deck: str | None = None, number: int = 0,
-                safe: bool = False) -> int:  # fmt: skip
+                safe: bool = False, dealt: DealtCards | msgspec.UnsetType = msgspec.UNSET) -> int:  # fmt: skip
         """Issue a command to a device. The caller has checked the permit, or the command is fail-safe."""
         id_ = self.fresh_id()
         self.state.commands[id_] = IssuedCommand(slot, act, number, deck)
-        self.out.append(Command(id_, slot, act, number, safe))
+        self.out.append(Command(id_, slot, act, number, safe, dealt))
         return id_
 
     def try_issue_command(self, act: Actuation, slot: str, *, deck: str | None = None, number: int = 0) -> bool:

@@ -13,6 +13,7 @@ import msgspec
 from table_controller.table import (
     betting,
     boxes,
+    card_release,
     cutting,
     dealing,
     deck_opening,
@@ -163,7 +164,7 @@ _ADVANCE: Final = (
 _ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     **deck_opening.ANSWERS, **shuffling.ANSWERS, **cutting.ANSWERS, **betting.ANSWERS, **boxes.ANSWERS,
     **starting_position.ANSWERS, **dealing.ANSWERS, **stub.ANSWERS, **playing.ANSWERS, **orders.ANSWERS,
-    **side_wagers.ANSWERS, **hits.ANSWERS,
+    **side_wagers.ANSWERS, **hits.ANSWERS, **card_release.ANSWERS,
 }  # fmt: skip
 _CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {
     **deck_opening.CHECKS,
@@ -356,6 +357,10 @@ def _card_handler(kind: type[ev.CardEvent]) -> _Handler:  # noqa: C901, PLR0912 
         return _typed(kind, stub.on_stub_out)
     if issubclass(kind, ev.ShoeFault):
         return _typed(kind, dealing.on_shoe_fault)
+    if issubclass(kind, ev.ShoeIdentifies):
+        return _typed(kind, card_release.on_shoe_identifies)
+    if issubclass(kind, ev.HandReleased):
+        return _typed(kind, card_release.on_cards_released)
     if issubclass(kind, ev.FaceUpSeen):
         return _typed(kind, dealing.on_face_up_seen)
     if issubclass(kind, ev.CoverCardOut):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from table_controller.ledger import cards as book
 from table_controller.rulebook import find_ruling
+from table_controller.table import card_release
 from table_controller.table import state_machines as mc
 from table_controller.table.irregularities import open_hold
 from table_controller.table.state import HANDS, PLAIN_SHOE
@@ -83,7 +84,8 @@ def begin_deal(c: Context) -> None:
 def on_stack_out(c: Context, event: ev.StackOut) -> None:
     """A stack came out; its count is the sensor's."""
     round_ = c.state.round
-    ordered = next((i.number for i in c.state.commands.values() if i.slot == event.slot and i.act == "dispense"), None)
+    of_slot = ((id_, i) for id_, i in c.state.commands.items() if i.slot == event.slot and i.act == "dispense")
+    command, ordered = next(of_slot, (0, None))
     if c.deck is None or ordered is None:
         open_hold(c, "unordered_stack", slot=event.slot, deck=c.state.slots[event.slot].deck)
         return
@@ -91,11 +93,11 @@ def on_stack_out(c: Context, event: ev.StackOut) -> None:
     round_.dealt += event.count
     if round_.state == mc.VOID:
         return  # dispensed as the round ended
-    _stack_delivered(c, event, ordered)
+    _stack_delivered(c, event, command, ordered.number)
     _face_up_in_stack(c, event.face_up)
 
 
-def _stack_delivered(c: Context, event: ev.StackOut, ordered: int) -> None:
+def _stack_delivered(c: Context, event: ev.StackOut, command: int, ordered: int) -> None:
     """A stack of this round is in the delivery slot, for the next place."""
     assert c.deck is not None
     round_ = c.state.round
@@ -107,6 +109,7 @@ def _stack_delivered(c: Context, event: ev.StackOut, ordered: int) -> None:
         round_.in_slot, round_.completing = round_.completing, None
     elif round_.to_deal:
         round_.in_slot = round_.to_deal.pop(0)
+        card_release.record_stack(c, event.slot, round_.in_slot, command)
 
 
 def on_stack_taken(c: Context, _event: ev.StackTaken) -> None:
@@ -186,10 +189,11 @@ def completeness_choices(c: Context, seat: int) -> tuple[str, ...]:
     return ("incomplete",) if seat in (*round_.to_deal, round_.completing) else ("complete",)
 
 
-def discard_face_up_card(c: Context) -> None:
-    """Move a face-up card to the rack, out of this round."""
+def discard_face_up_card(c: Context, seat: int | None) -> None:
+    """Move a face-up card to the rack, out of this round and out of the stack of this seat, if it is known."""
     if c.deck is None:
         return
+    card_release.forget_place(c, seat)
     before = c.shuffles_per_shoe and not c.state.round.counting  # the shoe does not count the cards of this round yet
     c.state.round.discarded += not before
     dealt = c.state.dealing == "automated_shoe"  # it lay in a stack
@@ -222,6 +226,7 @@ def burn_cards(c: Context, cards: int) -> None:
     elif deck is not None:
         c.state.book.move(deck.name, book.TRAY if deck.place == PLAIN_SHOE else deck.place, book.RACK, cards)
     c.state.round.burned += cards * c.state.round.counting
+    card_release.forget_if_drawn_early(c)
 
 
 # --- advancing -------------------------------------------------------------------------------------------------------
@@ -271,15 +276,17 @@ def prepare_cards(c: Context, cards: int) -> bool:
             return True
         c.try_issue_command("dispense", c.source, deck=round_.deck, number=cards - round_.ready)
         return False
-    if not round_.counting:
-        round_.counting = c.try_issue_command("start_round", c.source, deck=round_.deck)
+    if not round_.counting and not c.is_blocked("start_round", c.source, round_.deck):
+        round_.counted_by = c.issue_command("start_round", c.source, deck=round_.deck)
+        round_.counting = True
     return round_.counting
 
 
 def _dealt(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
     """The dealer dealt the first cards."""
-    c.state.round.to_deal = []
+    places, c.state.round.to_deal = c.state.round.to_deal, []
     record_dealt(c, first_deal_cards(c))
+    card_release.record_first_deal(c, places)
 
 
 def record_dealt(c: Context, cards: int) -> None:

@@ -14,7 +14,7 @@ from table_controller.table.return_steps import Evidence, ReturnStep
 
 Actuation = Literal[
     "shuffle", "eject", "insert", "clear_out", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw",
-    "open_bets", "light", "unlock", "pay", "return_to_service", "test",
+    "open_bets", "light", "unlock", "pay", "return_to_service", "test", "release_cards",
 ]  # fmt: skip
 # What people need a permit for, by the same rows of reasons: another method in place of a device that is out of order,
 # the return to a device's method, collecting cards into the rack, and adjusting the meter.
@@ -42,14 +42,23 @@ class BaseDecision(msgspec.Struct, frozen=True, tag=True):
     """Base of all decisions; journaled with the event that caused them."""
 
 
+class DealtCards(msgspec.Struct, frozen=True):
+    """Which cards a shoe dealt to one place: those of a stack, or cards of a round that hands drew from it."""
+
+    dealt_by: int  # the command that dealt the stack, or that began the round
+    cards: tuple[int, ...] = ()  # the numbers of the cards in their round; none: the whole stack
+
+
 class Command(BaseDecision, frozen=True):
     """A command to a device. `safe`: sent at once; else sent after it is durable and permitted again."""
 
     id: int
     slot: str
     act: str  # an Actuation or a FailSafe
-    number: int = 0  # cards to dispense, the round to open or to lock, the sequence of the bet to light
+    # Cards to dispense, the round to open or to lock, the sequence of the bet to light, the place of cards to release.
+    number: int = 0
     safe: bool = False
+    dealt: DealtCards | msgspec.UnsetType = msgspec.UNSET  # the cards to release
 
 
 class Proposal(msgspec.Struct, frozen=True, omit_defaults=True):

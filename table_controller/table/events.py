@@ -379,6 +379,25 @@ class StubOut(BaseEvent, frozen=True):
     count: int
 
 
+class ShoeIdentifies(BaseEvent, frozen=True):
+    """A shoe reports that it identifies the cards that it deals."""
+
+    slot: str
+
+
+class HandReleased(BaseEvent, frozen=True):
+    """A shoe released cards of one place that the procedure exposed, in their notation, never in the dealt order.
+
+    `dealt_by` is the command that dealt them; `unread`, how many it could not identify.
+    """
+
+    slot: str
+    command: int
+    dealt_by: int
+    cards: str
+    unread: int = 0
+
+
 class ShoeFault(BaseEvent, frozen=True):
     """The automated shoe jammed, stopped, or did not deal all cards."""
 
@@ -648,7 +667,7 @@ PersonEvent = (
 CardEvent = (
     CardsInserted | CardsBehindGate | IntakeEmptied | ShuffleEnded | ShuffleFailed | DeckGivenOut | StackInserted
     | DiscardsTakenIn | ShoeLoaded | ShoeEmpty | StackOut | StackTaken | CardsDrawn | StubOut | ShoeFault | FaceUpSeen
-    | CoverCardOut
+    | CoverCardOut | ShoeIdentifies | HandReleased
 )  # fmt: skip
 # What dice, generator, button, bet sensors and signs report, and the service state of every device.
 DeviceEvent = (

@@ -15,7 +15,7 @@ from table_controller.rulebook.cards import JOKER, format_cards
 from table_controller.table import disputes, progressive_bets, settling
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import HitClaimed, RequestRefused
-from table_controller.table.playing import settle_order
+from table_controller.table.exposure import settle_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable

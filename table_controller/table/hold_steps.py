@@ -288,8 +288,8 @@ def _shoe_emptied(c: Context, _hold: Hold, _answer: Answer) -> None:
     c.state.round.in_slot = None
 
 
-def _card_discarded(c: Context, _hold: Hold, _answer: Answer) -> None:
-    dealing.discard_face_up_card(c)
+def _card_discarded(c: Context, hold: Hold, _answer: Answer) -> None:
+    dealing.discard_face_up_card(c, hold.seat)
 
 
 def _sign_seen(c: Context, hold: Hold, _answer: Answer) -> None:

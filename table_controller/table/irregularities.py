@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 CoreTrigger = Literal[
     "chips_differ", "bet_without_wager", "unreasonable_contribution", "unordered_stack",
     "drawn_without_deal", "drawn_differs", "unknown_cards",
-    "wrong_number", "command_failed", "box_restarted", "stub_counts_differ", "other",
+    "wrong_number", "command_failed", "box_restarted", "stub_counts_differ", "cards_contradict", "other",
 ]  # fmt: skip
 
 # When the number of chips differs from the accepted bets: recount or void. The round cannot continue otherwise.

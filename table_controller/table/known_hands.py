@@ -15,8 +15,9 @@ from table_controller.rulebook import cards as notation
 from table_controller.rulebook.settlement.check import check
 from table_controller.rulebook.settlement.dealt_round import DealtRound
 from table_controller.rulebook.wager_limits import citation_of, has_own_amount, wager_objection
-from table_controller.table import boxes, settling
+from table_controller.table import boxes, card_release, settling
 from table_controller.table import state_machines as mc
+from table_controller.table.exposure import exposure_objection
 from table_controller.table.state import Hand
 
 if TYPE_CHECKING:
@@ -32,33 +33,6 @@ _ABOUT_ENVY: Final = ("envy_hand", "envy_line")  # prompts about the envy of a h
 
 
 # --- why the cards of a place may not be entered now ------------------------------------------------------------------
-
-
-def exposure_objection(c: Context, place: int) -> str | None:
-    """Return why the cards of a place may not be known yet, with the clause; None if they may."""
-    round_ = c.state.round
-    if place == _DEALER:
-        if not c.edition.hand.dealer_hand:
-            return f"{c.edition.title} has no dealer's hand"
-    elif place not in round_.seats or place in round_.dead:
-        return f"seat {place} has no hand in this round{c.citation('seats')}"
-    elif place in round_.incomplete:
-        return f"the hand of seat {place} is incomplete; its wagers are returned{c.citation('seats')}"
-    elif not c.edition.hand.player_face_up and place in round_.surrendered:
-        return f"the hand of seat {place} was surrendered and stays face down{c.citation('surrender_count')}"
-    if place and c.edition.hand.second_deal and place not in round_.second:
-        return f"seat {place} has not all its cards yet{c.citation('additional_cards')}"
-    if not _is_exposed(c, place):
-        whose = "the dealer's cards" if place == _DEALER else f"the cards of seat {place}"
-        return f"{whose} are not exposed yet{c.citation('reveal')}"
-    return None
-
-
-def _is_exposed(c: Context, place: int) -> bool:
-    """Whether the procedure exposed the cards of a place: a dealer's hand that is dealt face up, or the reveal."""
-    state = c.state.round.state
-    face_up = place == _DEALER and c.edition.hand.dealer_face_up
-    return state == mc.SETTLING or (state == mc.PLAYING and face_up) or c.settles_void
 
 
 def entry_objection(c: Context, place: int) -> str | None:
@@ -86,6 +60,8 @@ def _objection(c: Context, place: int, *, late: bool) -> str | None:
     if objection is not None:
         return objection
     round_ = c.state.round
+    if place in round_.contested:
+        return f"the cards of {card_release.place_name(place)} differ from the shoe's; a floorperson decides first"
     if place in round_.disputed:
         return f"the settlement of seat {place} is disputed; a floorperson rules first"
     if place in round_.settled and not late:
@@ -135,6 +111,8 @@ def _try_entry(
     except BadHand as error:
         round_.hands, round_.replacement_card = hands, replacement
         c.refuse(str(error))
+        return
+    card_release.compare(c, place)
 
 
 def on_hand_entered(c: Context, event: ev.HandEntered) -> None:

@@ -8,7 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from table_controller.rulebook import TRIGGERS
-from table_controller.table import cutting, dealing, deck_opening, decks, playing, service, starting_position
+from table_controller.table import (
+    cutting,
+    dealing,
+    deck_opening,
+    decks,
+    exposure,
+    playing,
+    service,
+    starting_position,
+)
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.irregularities import open_hold, open_ordered_hold
@@ -103,7 +112,7 @@ def _objection(c: Context, event: ev.IrregularityReported) -> str | None:
         return f"{event.trigger} needs a seat whose hand is in play"
     if event.trigger == "player_leaves" and event.seat in c.state.round.leaving:
         return f"seat {event.seat} has already left"
-    if event.trigger == "surrender" and (c.is_round_stopped or not playing.may_surrender(c, event.seat or 0)):
+    if event.trigger == "surrender" and (c.is_round_stopped or not exposure.may_surrender(c, event.seat or 0)):
         return f"seat {event.seat} may not surrender now{c.citation('surrender')}"
     if event.trigger == "additional_cards_missed" and event.seat in c.state.round.second:
         return f"seat {event.seat} has its additional cards"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, get_args
 import msgspec
 
 from devices.service import CLEARED, UNSIGNED, UNVERIFIED
+from table_controller.table import exposure
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Actuation, DenialReason, Order
 from table_controller.table.state import RACK
@@ -280,11 +281,35 @@ def _rack_taken(v: TableView, r: Resource) -> bool:
     return any(deck.place == RACK and deck.name != r.deck for deck in v.decks_at_table())
 
 
+def _obstacle(v: TableView, r: Resource) -> exposure.Obstacle | None:
+    """Return why the cards of a place are not exposed."""
+    return None if r.seat is None else exposure.obstacle(v, r.seat)
+
+
+def _release_ended(v: TableView, r: Resource) -> bool:
+    hand = v.state.round.dealt_hands.get(r.seat or 0)
+    return hand is not None and hand.ended
+
+
+def _not_its_turn(v: TableView, r: Resource) -> bool:
+    """Whether the hands of other seats are shown before this one."""
+    return bool(r.seat) and r.seat not in exposure.unsettled_seats(v)[:1]
+
+
+def _hand_settled(v: TableView, r: Resource) -> bool:
+    return r.seat in v.state.round.settled or r.seat in v.state.round.hands_racked
+
+
+def _own_reveal_due(v: TableView, r: Resource) -> bool:
+    """Whether the player may still surrender, so that the hand may stay face down."""
+    return bool(r.seat) and exposure.may_surrender(v, r.seat or 0) and r.seat not in v.state.round.hands
+
+
 REASONS: Final[tuple[ReasonRow, ...]] = (
     # Devices.
-    ReasonRow("slot_not_in_service", (*_MOVES, "clear_out", "light"), lambda v, r: not v.is_in_service(r.slot), "device_unusable",
+    ReasonRow("slot_not_in_service", (*_MOVES, "clear_out", "light", "release_cards"), lambda v, r: not v.is_in_service(r.slot), "device_unusable",
         "the device is not in service", "floorperson", "return the device to service"),
-    ReasonRow("device_busy", (*_MOVES, "clear_out", "return_to_service", "test"), lambda v, r: v.has_pending_command(r.slot), "device_unusable",
+    ReasonRow("device_busy", (*_MOVES, "clear_out", "return_to_service", "test", "release_cards"), lambda v, r: v.has_pending_command(r.slot), "device_unusable",
         "the last command to the device has no known outcome", "technician", "wait until the device reports the outcome"),
     ReasonRow("dead_device_unsigned", ("open_bets", "insert", "load", *_DEALS, "arm_dice", "draw", "method", "use"),
         lambda v, _: UNSIGNED in [slot.state for slot in v.state.slots.values()], "device_unusable",
@@ -313,7 +338,7 @@ REASONS: Final[tuple[ReasonRow, ...]] = (
     ReasonRow("holds_cards", ("test",), lambda v, r: r.slot is not None and v.state.slots[r.slot].deck is not None, "device_unusable",
         "cards are inside the device", "dealer", "take the cards out"),
     # Irregularities.
-    ReasonRow("irregularity", (*_MOVES, "collect", "return_to_service"), _irregular, "device_unusable",
+    ReasonRow("irregularity", (*_MOVES, "collect", "return_to_service", "release_cards"), _irregular, "device_unusable",
         "an irregularity is not cleared", "floorperson", "do its steps and acknowledge it"),
     ReasonRow("any_irregularity", ("open_bets",), lambda v, _: bool(v.state.holds), "close",
         "an irregularity is not cleared", "floorperson", "do its steps and acknowledge it"),
@@ -394,6 +419,29 @@ REASONS: Final[tuple[ReasonRow, ...]] = (
         "the deal does not need a stack of this size", "dealer", "deal the next stack"),
     ReasonRow("deal_not_over", ("give_stub",), lambda v, r: v.state.round.state != mc.STUB_CHECK and not _shoe_ended(v, r), "stub",
         "the stub comes out after the deal", "dealer", "finish the deal"),
+    # Cards that a shoe identifies.
+    ReasonRow("not_identifying", ("release_cards",), lambda v, r: r.slot is None or not v.state.slots[r.slot].identifies, "settle",
+        "the shoe does not identify cards", "dealer", "enter the cards"),
+    ReasonRow("no_dealt_hand", ("release_cards",), lambda v, r: r.seat not in v.state.round.dealt_hands, "deal",
+        "the shoe did not deal the hand of this place as a whole", "dealer", "enter the cards once they are exposed"),
+    ReasonRow("release_ended", ("release_cards",), _release_ended, "settle",
+        "the shoe has released these cards, or refused to", "dealer", "enter the cards, if they are not known"),
+    ReasonRow("hand_not_in_play", ("release_cards",), lambda v, r: _obstacle(v, r) in ("no_hand", "returned"), "seats",
+        "this place has no hand in the round", "dealer", "leave its cards face down"),
+    ReasonRow("hand_surrendered", ("release_cards",), lambda v, r: _obstacle(v, r) == "surrendered", "surrender",
+        "the hand was surrendered and stays face down", "dealer", "leave its cards face down"),
+    ReasonRow("hand_incomplete", ("release_cards",), lambda v, r: _obstacle(v, r) == "incomplete", "additional_cards",
+        "the hand does not have all its cards yet", "dealer", "deal the additional cards"),
+    ReasonRow("cards_face_down", ("release_cards",), lambda v, r: _obstacle(v, r) == "face_down", "reveal",
+        "the cards are not exposed yet", "dealer", "reveal the dealer's hand"),
+    ReasonRow("not_its_turn", ("release_cards",), _not_its_turn, "settle",
+        "the hand of another seat is shown first", "dealer", "settle the seats in their order"),
+    ReasonRow("own_reveal_due", ("release_cards",), _own_reveal_due, "surrender",
+        "the player may still surrender", "dealer", "show the hand and confirm it"),
+    ReasonRow("hand_folded", ("release_cards",), lambda v, r: exposure.is_folded_away(v, r.seat or 0), "folded",
+        "the hand was folded and its cards are collected", "dealer", "leave the cards in the discard rack"),
+    ReasonRow("hand_settled", ("release_cards",), _hand_settled, "settle",
+        "the hand is settled", "dealer", "report an error to the floorperson"),
     # Bets and money.
     ReasonRow("not_latched", ("light",), lambda v, r: r.seat not in v.state.progressive.accepted, "seat_light",
         "no bet of this seat was latched", "dealer", "wait for the sensor"),

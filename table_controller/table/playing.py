@@ -12,9 +12,11 @@ from table_controller.rulebook.cards import format_cards
 from table_controller.rulebook.wager_limits import citation_of
 from table_controller.table import (
     boxes,
+    card_release,
     dealing,
     decks,
     disputes,
+    exposure,
     known_hands,
     progressive_bets,
     settling,
@@ -23,6 +25,7 @@ from table_controller.table import (
 )
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import DenialReason, Outcome, Proposal
+from table_controller.table.exposure import may_surrender, settle_order
 from table_controller.table.irregularities import close_bets, open_hold
 from table_controller.table.state import Round
 
@@ -43,23 +46,14 @@ def player_choices(c: Context) -> tuple[str, ...]:
     return (*chosen, leaves.kind) if chosen and leaves is not None else ()
 
 
-def settle_order(c: Context) -> list[int]:
-    """Return the seats in play in the order of settlement; seats that get cards late come last."""
-    order = c.edition.settle_order
-    far_right = order.start == "far_right"
-    if c.submission.settings.get("settle_direction") == "far_left_clockwise":
-        far_right = False
-    live = [seat for seat in c.state.round.seats if seat not in c.state.round.dead]
-    live.sort(reverse=far_right)
-    late = c.state.round.late
-    return [*(seat for seat in live if seat not in late), *(seat for seat in live if seat in late)] if late else live
-
-
 def advance(c: Context) -> None:
     """Ask for the next act of players and dealer."""
     if c.is_round_stopped:
         return
     round_ = c.state.round
+    if round_.state in (mc.PLAYING, mc.SETTLING):
+        card_release.release(c, exposure.DEALER)  # a hand that is dealt face up, or revealed
+        card_release.ask_rulings(c)
     if round_.state == mc.PLAYING:
         _play(c)
     if round_.state == mc.SETTLING and not c.state.burn_due and not round_.leaving:
@@ -109,6 +103,8 @@ def _settle(c: Context) -> None:
             side_wagers.rack_hand(c, seat)
     waiting = [seat for seat in settle_order(c) if seat not in round_.settled and seat not in round_.surrendered]
     house_way = known_hands.dealer_hand_to_compare(c)
+    if round_.contested or card_release.release(c, exposure.DEALER):
+        return
     if house_way is not None:
         shown = " | ".join(format_cards(hand) for hand in house_way.hands)
         c.ask("dealer_set", "dealer", clauses=c.clauses("house_way"), shows=f"{shown}: {house_way.reason}")
@@ -144,19 +140,16 @@ def _settle_next(c: Context, seat: int) -> None:
         c.ask("disputed", "floorperson", "stands", "enter_again", "dealer_settles", seat=seat,
               clauses=c.clauses("settle"), proposals=settling.main_proposals(c, seat))  # fmt: skip
         return
+    if card_release.release(c, seat):
+        return
+    if card_release.is_reveal_asked(c, seat):
+        c.ask("own_reveal", "dealer", "shown", "surrendered", seat=seat,
+              clauses=c.clauses("settle") + c.clauses("surrender"))  # fmt: skip
+        return
     may, proposals = may_surrender(c, seat), settling.main_proposals(c, seat)
     choices = (*(("confirmed", "disputed") if proposals else ("settled",)), *(("surrendered",) if may else ()))
     clauses = c.clauses("settle") + c.clauses("surrender") * may + c.clauses("rack_hand") * c.deals_to_all_seats
     c.ask("settled", "dealer", *choices, seat=seat, clauses=clauses, proposals=proposals)
-
-
-def may_surrender(c: Context, seat: int) -> bool:
-    """Whether a seat may surrender: after the dealer set, before its own hand is shown, and without a side wager."""
-    rule, round_ = c.edition.surrender, c.state.round
-    if rule is None or rule.window != "after_dealer_set_before_own_reveal" or round_.state != mc.SETTLING:
-        return False
-    shown = (*round_.settled, *round_.surrendered, *round_.reopened, *round_.hands)
-    return seat not in shown and not side_wagers.has_side_wager(c, seat)
 
 
 def reopen_round(c: Context) -> None:
@@ -239,6 +232,13 @@ def _additional(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
     assert prompt.seat is not None
     c.state.round.second.append(prompt.seat)
     dealing.record_dealt(c, c.edition.hand.second_deal)
+    card_release.record_more_cards(c, prompt.seat)
+
+
+def _hand_shown(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """The dealer shows a hand whose player may surrender before, or the player does."""
+    assert prompt.seat is not None
+    (c.state.round.shown if answer.choice == "shown" else c.state.round.surrendered).append(prompt.seat)
 
 
 def _settled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
@@ -303,12 +303,12 @@ def _batch_objection(c: Context, event: ev.SeatsSettled, stated: Mapping[int, Ou
     round_ = c.state.round
     if not stated or len(stated) != len(event.wins) + len(event.loses) + len(event.pushes):
         return "enter the result of at least one seat, each seat once"
-    waits = c.is_round_stopped or round_.leaving or any(seat in round_.disputed for seat in stated)
-    if round_.state != mc.SETTLING or waits:
+    unruled = any(seat in round_.disputed or seat in round_.contested for seat in stated)
+    if round_.state != mc.SETTLING or c.is_round_stopped or round_.leaving or unruled:
         return "no seat is to be settled now"
     if event.wager:
         return _stated_objection(c, event.wager, stated)
-    if not any(prompt.kind == "settled" for prompt in c.state.prompts.values()):
+    if not any(prompt.kind in ("settled", "own_reveal") for prompt in c.state.prompts.values()):
         return "no seat is to be settled now"
     due = [seat for seat in settle_order(c) if seat not in (*round_.settled, *round_.surrendered)]
     if c.edition.hand.second_deal:
@@ -415,6 +415,7 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "reveal": _revealed,
     "additional_cards": _additional,
     "dealer_set": known_hands.on_dealer_hand_compared,
+    "own_reveal": _hand_shown,
     "settled": _settled,
     "disputed": _dispute_ruled,
     "surrender_collected": _surrender_collected,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from devices.service import FAULTED, UNVERIFIED, report_counts
+from table_controller.table import card_release, meter_visibility, restart, return_to_service, shuffling, stub
 from table_controller.table import events as ev
-from table_controller.table import meter_visibility, restart, return_to_service, shuffling, stub
 from table_controller.table import state_machines as mc
 from table_controller.table.betting import seat_of
 from table_controller.table.irregularities import CoreTrigger, open_hold, open_holds
@@ -79,6 +79,7 @@ def on_slot_changed(c: Context, event: ev.SlotChanged) -> None:
     if event.trigger == "vanish":
         return_to_service.void_evidence(c, event.slot, "its link was lost, and nobody observed the machine")
     if event.trigger == "appear":
+        slot.identifies = False  # until it reports that it does
         restart.make_safe(c, event.slot)
     if event.trigger in ("vanish", "fault") and _cards_in_doubt(c, event, was_testing=was_testing):
         open_hold(c, _FAULTS[slot.kind], slot=event.slot, deck=slot.deck)
@@ -165,7 +166,9 @@ def on_command_ended(c: Context, event: ev.CommandEnded) -> None:
             open_hold(c, "shuffler_fault", slot=issued.slot, deck=issued.deck)
         return
     del c.state.commands[event.command]
-    if event.outcome == "revoked":
+    if issued.act == card_release.RELEASE:
+        card_release.on_release_ended(c, issued, event.outcome, event.reason)
+    elif event.outcome == "revoked":
         _undo(c, issued)
         if issued.act == "insert":
             shuffling.free_shoe(c, issued.deck)

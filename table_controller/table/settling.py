@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from table_controller.rulebook.schema import Wager
     from table_controller.rulebook.settlement.dealt_round import Fate, WagerResult, WagerVerdict
     from table_controller.table.context import Context
+    from table_controller.table.view import TableView
 
 _GAVE_UP: Final = ("fold", "surrender")
 
@@ -72,7 +73,7 @@ def _qualifying(c: Context, seat: int) -> tuple[str, ...] | None:
     return tuple(name for name in envy.wagers if has_wager(c, seat, name)) if seat in round_.envy else ()
 
 
-def _has(c: Context, wager: Wager, seat: int) -> bool:
+def _has(c: TableView, wager: Wager, seat: int) -> bool:
     """Whether a seat has a wager: a required one, the one it decided on, one with a sensor, or one that was entered."""
     round_, rules = c.state.round, c.edition.progressive
     if wager.decision:
@@ -214,7 +215,7 @@ def decided(c: Context, seat: int, wager: str) -> Proposal | None:
     return next(iter(_proposals(c, seat, {wager})), None)
 
 
-def has_wager(c: Context, seat: int, wager: str) -> bool:
+def has_wager(c: TableView, seat: int, wager: str) -> bool:
     """Return whether a seat has a wager, as far as it is known."""
     rule = c.edition.wager(wager)
     return rule is not None and _has(c, rule, seat)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from table_controller.table import events as ev
     from table_controller.table.context import Context
     from table_controller.table.decisions import Prompt, Proposal
+    from table_controller.table.view import TableView
 
 _ENTERED: Final = "side_wagers"
 # The place of a dispute about the envy of a round: that of the dealer, who pays it.
@@ -40,7 +41,7 @@ def asked_wagers(c: Context) -> list[str]:
     ]
 
 
-def has_side_wager(c: Context, seat: int) -> bool:
+def has_side_wager(c: TableView, seat: int) -> bool:
     """Return whether a seat has a side wager that bars surrender and is settled after the main wager."""
     rule, rules = c.edition.surrender, c.edition.progressive
     for seats in c.state.round.side_wagers.values():

@@ -13,7 +13,7 @@ from table_controller.ledger.meter import Bet
 from table_controller.ledger.money import MoneyBook
 from table_controller.rulebook.vocabulary import DealingName, ShufflerFact
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import Prompt
+from table_controller.table.decisions import DealtCards, Prompt
 from table_controller.table.return_progress import ReturnProcedure
 
 # Raised when the meaning of a field changes. A change of the fields themselves is detected without it.
@@ -66,6 +66,7 @@ class SlotState(msgspec.Struct):
     deck: str | None = None  # of a shoe also the deck that the shuffler is inserting into it
     intake: bool = False  # cards are in the intake, and their deck is not known yet
     ran: bool = False  # a cycle was started on the cards inside
+    identifies: bool = False  # a shoe that reports that it identifies the cards that it deals
     safe_due: bool = False  # must be stopped or locked first when it connects, because the box restarted
     return_procedure: ReturnProcedure | None = None  # until it is None, the device cannot return to service
 
@@ -85,9 +86,18 @@ class Hand(msgspec.Struct):
     """The known cards of one place, and how its player set them."""
 
     cards: tuple[int, ...]
-    by: str  # the credential that entered them
+    by: str  # the credential that entered them, or the slot of the shoe that released them
     setting: tuple[tuple[int, ...], ...] | None = None
     is_house_way: bool = False  # the player asked the dealer to set the hand
+
+
+class ShoeHand(msgspec.Struct):
+    """What a shoe that identifies cards dealt to one place, and what it released of it."""
+
+    dealt: DealtCards
+    cards: tuple[int, ...] = ()  # as it released them
+    lost: int = 0  # how often its answer was lost
+    ended: bool = False  # nothing more is asked about it
 
 
 class Round(msgspec.Struct):
@@ -168,6 +178,11 @@ class Round(msgspec.Struct):
     disputed: list[int] = []  # seats whose proposed settlement the dealer disputed, until a floorperson rules
     dealer_settles: list[int] = []  # seats that the dealer settles, by a floorperson's ruling
     stated: dict[str, list[int]] = {}  # optional wagers that are settled, confirmed or stated, with their seats
+    dealt_hands: dict[int, ShoeHand] = {}  # by place, as far as a shoe that identifies cards dealt them as ordered
+    counted_by: int = 0  # the command that began the round of a manual shoe
+    order_lost: bool = False  # which card a manual shoe dealt to which place is not known any more
+    shown: list[int] = []  # seats whose hand the dealer has shown, where the player might have surrendered before
+    contested: dict[int, list[Hand]] = {}  # places whose cards the shoe and the dealer know differently: each reading
     claims_stand: list[int] = []  # seats whose known hand a floorperson upheld against the dealer
     claims_ruled: dict[int, str] = {}  # seats where a floorperson lets the dealer name the hand, with the reason
     claims_fell: list[int] = []  # seats with a withdrawn claim: the dealer may correct the cards

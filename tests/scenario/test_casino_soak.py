@@ -311,7 +311,7 @@ class KeepsWagers(MutantHouse):
         async def nothing(_: object) -> None:
             return
 
-        self.people._return_chips = nothing  # type: ignore[method-assign]
+        self.people._return_chips = nothing  # type: ignore[method-assign,assignment]
 
 
 class Deaf(MutantHouse):

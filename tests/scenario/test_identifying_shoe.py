@@ -14,7 +14,15 @@ from devices.driver_events import LinkDown
 from devices.shoe import messages as m
 from devices.shoe.state import ReleaseDropped
 from firmware_bridge.commands import Outcome
-from firmware_bridge.errors import BadFault, BadMessage, CommandFailed, CommandIdReused, CommandRefused, OutcomeUnknown
+from firmware_bridge.errors import (
+    BadFault,
+    BadMessage,
+    CommandFailed,
+    CommandIdReused,
+    CommandRefused,
+    LinkClosed,
+    OutcomeUnknown,
+)
 from firmware_bridge.handshake import Trust
 from simulators.casino.device_bench import trust_for
 from simulators.kinds.shoe.machine import SimulatedManualShoe, SimulatedShoe
@@ -129,6 +137,76 @@ async def test_each_card_of_a_round_drawn_by_hand_is_released_by_itself(seed: in
         await draw(b, 1)  # drawn in error: no unit either
         assert list((await released(b, opened, 2)).cards) == [true[1]]
         await expect_refused(b, R.NO_SUCH_UNIT, opened, 6)
+
+
+async def drawn_hand(b: ManualShoe, *, numbers: tuple[int, ...] = (5, 1, 3)) -> tuple[int, tuple[int, ...], list[int]]:
+    """Draw a round; return its id, some of its cards, and their true values in the order of those numbers."""
+    opened = await begin_round(b)
+    await draw(b, 5)
+    true = [card.face for card in b.machine.world.at(LAYOUT)[-5:]]
+    return opened, numbers, [true[number - 1] for number in numbers]
+
+
+@over_the_ladder
+async def test_several_drawn_cards_are_released_in_one_event_without_their_order(seed: int, rung: str) -> None:
+    async with bench_of(True, seed, rung) as b:
+        opened, numbers, true = await drawn_hand(b)
+        for _ in range(20):  # on a lossy line, until an answer comes
+            ids = [b.next_id() for _ in numbers]
+            try:
+                settled = await b.driver.release_drawn(ids[0], opened, numbers)
+            except OutcomeUnknown:
+                await ask_until_answered(b, b.driver.report)
+                continue
+            break
+        assert settled.command == ids[0]
+        (release,) = b.events_of(m.CardsReleased)
+        assert (release.command, release.dealt_by, release.card, release.unread) == (ids[0], opened, 0, 0)
+        assert list(release.cards) == sorted(true)
+
+
+async def test_no_card_of_several_is_published_if_one_is_refused_or_lost(seed: int) -> None:
+    async with bench_of(True, seed) as b:
+        opened, _, true = await drawn_hand(b)
+        with pytest.raises(CommandRefused) as refusal:
+            await b.driver.release_drawn(b.next_id(), opened, (1, 6))
+        assert refusal.value.reason == R.NO_SUCH_UNIT
+        ids = [b.next_id() for _ in range(4)]
+        b.inject("unplug:seconds=2")
+        with pytest.raises((OutcomeUnknown, LinkClosed)):
+            await b.driver.release_drawn(ids[1], opened, (1, 3, 5))
+        await b.until_reported()
+        assert not b.events_of(m.CardsReleased)
+        assert not b.events_of(ReleaseDropped)
+        ids = [b.next_id() for _ in range(4)]
+        await b.driver.release_drawn(ids[1], opened, (1, 3, 5))
+        assert list(b.events_of(m.CardsReleased)[0].cards) == sorted(true)
+
+
+@over_the_ladder
+async def test_a_withheld_answer_about_one_of_several_is_learned_by_asking(seed: int, rung: str) -> None:
+    async with bench_of(True, seed, rung) as b:
+        opened, numbers, true = await drawn_hand(b)
+        b.inject("withhold:message=ReleaseCards")
+        for _ in range(20):
+            try:
+                await b.driver.release_drawn([b.next_id() for _ in numbers][0], opened, numbers)  # noqa: RUF015 - all ids
+            except OutcomeUnknown:
+                await ask_until_answered(b, b.driver.report)
+                continue
+            break
+        assert list(b.events_of(m.CardsReleased)[0].cards) == sorted(true)
+
+
+async def test_unread_cards_of_several_are_counted_together(seed: int) -> None:
+    async with bench_of(True, seed) as b:
+        b.inject("card_unread:card=1")
+        b.inject("card_unread:card=3")
+        opened, numbers, true = await drawn_hand(b)
+        ids = [b.next_id() for _ in numbers]
+        await b.driver.release_drawn(ids[0], opened, numbers)
+        (release,) = b.events_of(m.CardsReleased)
+        assert (list(release.cards), release.unread) == ([true[0]], 2)
 
 
 @over_the_ladder

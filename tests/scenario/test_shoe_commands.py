@@ -65,7 +65,7 @@ ACTUATIONS: Final = {
 }
 BY_HAND: Final = {"start_round": "StartRound"}
 # A withheld reply and a lost link are tried in tests/scenario/test_identifying_shoe.py.
-IDENTIFYING: Final = {"release_cards": "ReleaseCards"}
+IDENTIFYING: Final = {"release_cards": "ReleaseCards", "release_drawn": "ReleaseCards"}
 NOT_ON_THE_WIRE: Final = {"link", "link_up", "link_down", "ready", "require_link", "ask", "actuate"}
 MOVES: Final = ["load", "dispense", "count_stub", "clear_jam"]
 # What is lost during a command, and whether the firmware has rebooted when it is back.
@@ -77,7 +77,8 @@ def call(b: Shoe, method: str, command: int) -> Awaitable[Any]:
     """Call a method of the driver by name, with its arguments."""
     if method in ("status", "sensors", "transits", "edge_log", "report", "read_inventory"):
         return getattr(b.driver, method)()  # type: ignore[no-any-return]
-    extra = {"dispense": (7,), "jog": (m.Motor.TRANSPORT,), "release_cards": (1,)}.get(method, ())
+    released = {"release_cards": (1,), "release_drawn": (1, (1, 2))}
+    extra = ({"dispense": (7,), "jog": (m.Motor.TRANSPORT,)} | released).get(method, ())
     return getattr(b.driver, method)(command, *extra)  # type: ignore[no-any-return]
 
 
@@ -362,10 +363,11 @@ async def test_a_burst_of_garbage_costs_nothing_but_its_own_bytes(seed: int, run
 @over_the_ladder
 async def test_what_a_model_cannot_do_is_refused_before_anything_is_sent(seed: int, rung: str) -> None:
     async with shoe_bench(seed, rung) as b, manual_shoe_bench(seed, rung) as by_hand:
-        lacking: tuple[tuple[Any, str, tuple[int, ...]], ...] = (
+        lacking: tuple[tuple[Any, str, tuple[Any, ...]], ...] = (
             (b, "start_round", ()),
             (by_hand, "dispense", (7,)),
             *((one, "release_cards", (1,)) for one in (b, by_hand)),
+            *((one, "release_drawn", (1, (1, 2))) for one in (b, by_hand)),
         )
         for bench, method, arguments in lacking:
             watch, truth = CommandWatch(bench), bench.machine.true_counts()

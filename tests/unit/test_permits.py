@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _MOVES: Final = "shuffle eject insert load dispense start_round give_stub arm_dice draw"
+_OTHER_RELEASES: Final = "release-of-the-dealer release-of-three release-of-a-raise"
 # The acts that each reason blocks, by the table of `GRANTED` that shows it.
 BARS: Final = {
-    "slot_not_in_service": f"{_MOVES} clear_out light",
-    "device_busy": f"{_MOVES} clear_out return_to_service test",
+    "slot_not_in_service": f"{_MOVES} clear_out light release_cards",
+    "device_busy": f"{_MOVES} clear_out return_to_service test release_cards",
     "dead_device_unsigned": "open_bets insert load dispense start_round arm_dice draw method use",
     "device_not_signed": "method",
     "device_not_back": "use",
@@ -36,7 +37,7 @@ BARS: Final = {
     "not_cleared": "return_to_service",
     "steps_open": "return_to_service",
     "holds_cards": "test",
-    "irregularity": f"{_MOVES} collect return_to_service",
+    "irregularity": f"{_MOVES} collect return_to_service release_cards",
     "any_irregularity": "open_bets",
     "not_stacked": "shuffle",
     "deck_not_shuffled": "eject",
@@ -74,6 +75,17 @@ BARS: Final = {
     "stack_not_taken": "dispense give_stub",
     "wrong_stack": "dispense",
     "deal_not_over": "give_stub",
+    "not_identifying": f"release_cards {_OTHER_RELEASES}",
+    "no_dealt_hand": f"release_cards {_OTHER_RELEASES}",
+    "release_ended": f"release_cards {_OTHER_RELEASES}",
+    "hand_not_in_play": "release_cards release-of-three release-of-a-raise",
+    "hand_surrendered": "release_cards",
+    "hand_incomplete": "release-of-three",
+    "cards_face_down": f"release_cards {_OTHER_RELEASES}",
+    "not_its_turn": "release_cards release-of-three release-of-a-raise",
+    "own_reveal_due": "release_cards",
+    "hand_folded": "release-of-a-raise",
+    "hand_settled": "release_cards release-of-three release-of-a-raise",
     "not_latched": "light",
     "not_booked": "light",
     "bets_latched": "unlock",
@@ -103,6 +115,10 @@ FURTHER_REASONS: Final = {
     # One step after another: without a verified hand the light is not confirmed either.
     ("hand_not_confirmed", "pay"): {"light_not_seen", "not_validated"},
     ("light_not_seen", "pay"): {"not_validated"},
+    ("hand_not_in_play", "release_cards"): {"not_its_turn"},  # it is in no order
+    ("hand_not_in_play", "release of three"): {"not_its_turn"},
+    ("hand_not_in_play", "release of a raise"): {"not_its_turn"},
+    ("hand_surrendered", "release_cards"): {"not_its_turn"},
     ("amount_provisional", "pay"): {"not_from_table"},  # a fixed amount is final at once
 }
 # Of a refusal: the clause, who may clear it, and with what evidence; at the first table of `BARS`.
@@ -159,6 +175,17 @@ not_dealing | 688a.10(a)(2) | dealer | finish no more bets, lock-out and startin
 stack_not_taken | 688a.10(c) | dealer | take the stack
 wrong_stack | 688a.10(c) | dealer | deal the next stack
 deal_not_over | 688a.10(d) | dealer | finish the deal
+not_identifying | 688a.11(e) | dealer | enter the cards
+no_dealt_hand | 688a.10(c) | dealer | enter the cards once they are exposed
+release_ended | 688a.11(e) | dealer | enter the cards, if they are not known
+hand_not_in_play | 688a.7(d) | dealer | leave its cards face down
+hand_surrendered | 688a.11(d)/1 | dealer | leave its cards face down
+hand_incomplete | 686a.7(h) | dealer | deal the additional cards
+cards_face_down | 688a.11(c) | dealer | reveal the dealer's hand
+not_its_turn | 688a.11(e) | dealer | settle the seats in their order
+own_reveal_due | 688a.11(d)/1 | dealer | show the hand and confirm it
+hand_folded | 687a.11(c) | dealer | leave the cards in the discard rack
+hand_settled | 688a.11(e) | dealer | report an error to the floorperson
 not_latched | 688a.11(h)(4)(i)(B)(2) | dealer | wait for the sensor
 not_booked | 688a.12(d)/2 | dealer | wait until the bet is accepted
 bets_latched | 688a.10(a)(2)(ii)/1 | dealer | finish the round

@@ -104,7 +104,8 @@ def _device_events(kind: str, slot: str, number: int, more: int) -> list[ev.Even
             return [
                 ev.ShoeLoaded(slot, whole), ev.StackOut(slot, number), ev.StackTaken(slot), ev.CardsDrawn(slot, number),
                 ev.StubOut(slot, number), ev.ShoeFault(slot, 430), ev.FaceUpSeen(slot), ev.ShoeEmpty(slot),
-                ev.CoverCardOut(slot, more if 1 <= more <= 6 else None),
+                ev.CoverCardOut(slot, more if 1 <= more <= 6 else None), ev.ShoeIdentifies(slot),
+                ev.HandReleased(slot, number, more, "As Kd 9c 4h 4s", more), ev.HandReleased(slot, number, more, "Xx"),
             ]  # fmt: skip
         case "shaker":
             dice = (1 + more % 6, 1 + number % 6, 1 + (more + number) % 6)
@@ -135,6 +136,8 @@ class AnyDay(RuleBasedStateMachine):
         for slot in self.t.slots:
             self.t.step(ev.SlotChanged(slot, "appear"))
             self.t.step(ev.SlotChanged(slot, "verify"))
+            if on % 2 and slot == "shoe.1":
+                self.t.step(ev.ShoeIdentifies(slot))
         for event in signs_report(self.t.table):
             self.t.step(event)
         for name in _DECKS[:decks]:

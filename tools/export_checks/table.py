@@ -28,6 +28,7 @@ REPORTS = {
     "DiceRead": ("arm_dice",),
     "DeckGivenOut": ("eject", "clear_out"),
     "StackInserted": ("insert",),
+    "HandReleased": ("release_cards",),
 }
 CARDS = ("HandEntered", "SettingEntered", "ReplacementEntered")
 DEALS = ("dispense", "start_round")
@@ -288,6 +289,9 @@ class TableCheck:
                 need(not concerned, f"{d['act']} of {d['slot']} while {named} is open")
         if d["act"] in DEALS:
             self._may_deal(d)
+        elif d["act"] == "release_cards":  # a dealer's hand that is dealt face up while players decide
+            shown = self.state == "settling" or (self.state == "playing" and not d["number"])
+            need(shown, f"cards of place {d['number']} are ordered while the round is {self.state}")
         elif d["act"] == "open_bets":
             need(not self.holds, "bets open while an irregularity is open")
             need(self.state == "betting" and d["number"] == self.round, "bets open outside of a round's betting")

@@ -97,10 +97,12 @@ _SEGMENTS: Final = ("feed", "store", "draw", "exit", "drop")
 
 def mishaps(rng: Random, model: str) -> list[str]:
     """Return what can happen to a shoe of this model at a simulated table."""
-    if model == "shoe-manual":
+    # No misread cards: a value that no other card contradicts is for the dealer to dispute, and no checker can know it.
+    reads = ["card_unread", "card_read_twice"] * model.endswith("-identifying")
+    if model.startswith("shoe-manual"):
         return [
             f"double_feed:offset={rng.choice([10, 45, 70])}", f"jam:segment={rng.choice(['exit', 'drop'])}",
-            f"face_up:depth={rng.randint(0, 9)}",
+            f"face_up:depth={rng.randint(0, 9)}", *reads,
         ]  # fmt: skip
     card = rng.randint(0, 40)
     return [
@@ -109,5 +111,5 @@ def mishaps(rng: Random, model: str) -> list[str]:
         f"card_left_inside:card={card}", f"wear:segment={rng.choice(_SEGMENTS)},percent={rng.choice([10, 20])}",
         f"dust:sensor={rng.choice(['feed', 'draw', 'exit'])},percent={rng.choice([10, 30, 60])}",
         "missing_card", "foreign_card", f"face_up:depth={rng.randint(0, 40)}", "door:to=open", "door:to=closed",
-        "withhold:message=Dispense", "withhold:message=Load",
+        "withhold:message=Dispense", "withhold:message=Load", *reads, *["withhold:message=ReleaseCards"] * bool(reads),
     ]  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from devices import kinds
+from devices.cards import card_name
 from devices.driver_events import Reported
 from devices.shoe import messages as m
 from devices.shoe.driver import ShoeDriver
@@ -17,18 +18,28 @@ from table_controller.controller.kinds.controller_kind import (
 )
 from table_controller.rulebook.duties import duty_clauses
 from table_controller.table import events as ev
+from table_controller.table.decisions import DealtCards
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Awaitable, Iterator
 
     from devices.shoe.state import DriverEvent
     from table_controller.rulebook import Edition, Submission
+    from table_controller.table.decisions import Command
+
+
+_FAULTS: Final = {
+    m.ShortStack: m.Reason.SHORT_STACK, m.Jam: m.Reason.JAM, m.Unbalanced: m.Reason.COUNTS_DISAGREE,
+}  # fmt: skip
 
 
 def _core_events(slot: str, event: DriverEvent) -> Iterator[ev.Event]:
     match event:
         case Reported():
-            yield from _reported(slot, event.inventory)
+            yield from _reported(slot, event)
+        case m.CardsReleased():
+            cards = " ".join(card_name(card) for card in event.cards)
+            yield ev.HandReleased(slot, event.command, event.dealt_by, cards, event.unread)
         case m.Loaded():
             yield ev.ShoeLoaded(slot, event.count)
         case m.Dispensed():
@@ -43,24 +54,31 @@ def _core_events(slot: str, event: DriverEvent) -> Iterator[ev.Event]:
             yield ev.FaceUpSeen(slot)
         case m.CoverCard():
             yield ev.CoverCardOut(slot)
-        case m.ShortStack():
-            yield ev.ShoeFault(slot, m.Reason.SHORT_STACK)
-        case m.Jam():
-            yield ev.ShoeFault(slot, m.Reason.JAM)
-        case m.Unbalanced():
-            yield ev.ShoeFault(slot, m.Reason.COUNTS_DISAGREE)
+        case m.ShortStack() | m.Jam() | m.Unbalanced():
+            yield ev.ShoeFault(slot, _FAULTS[type(event)])
         case m.Stopped() | m.Fault():
             yield ev.ShoeFault(slot, event.reason)
 
 
-def _reported(slot: str, status: m.Status) -> Iterator[ev.Event]:
-    """Yield what people did while the link was down."""
+def _reported(slot: str, report: Reported) -> Iterator[ev.Event]:
+    """Yield what the shoe can do, and what people did while the link was down."""
+    status: m.Status = report.inventory
+    if m.IDENTIFIES in report.hello.capabilities:
+        yield ev.ShoeIdentifies(slot)
     if not status.in_slot:
         yield ev.StackTaken(slot)
     if status.state is m.State.DEALING and status.moved:
         yield ev.CardsDrawn(slot, status.moved, reported=True)
     if status.state is m.State.IDLE and status.counts_certain and not status.in_well:
         yield ev.ShoeEmpty(slot)
+
+
+def _release(driver: ShoeDriver, command: Command) -> Awaitable[object]:
+    """Order the cards that the table named."""
+    assert isinstance(command.dealt, DealtCards), "the core names the cards that it releases"
+    if command.dealt.cards:
+        return driver.release_drawn(command.id, command.dealt.dealt_by, command.dealt.cards)
+    return driver.release_cards(command.id, command.dealt.dealt_by)
 
 
 def _obstacle_to_test(status: m.Status) -> str:
@@ -91,6 +109,7 @@ SHOE: Final = ControllerKind(
         "dispense": lambda driver, c: driver.dispense(c.id, c.number),
         "start_round": lambda driver, c: driver.start_round(c.id),
         "give_stub": lambda driver, c: driver.count_stub(c.id),
+        "release_cards": _release,
     },
     make_safe=MakeSafe(send=lambda driver, command, _: driver.stop(command)),
     permits=("load", "dispense", "start_round", "give_stub"),

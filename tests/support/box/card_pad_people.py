@@ -131,11 +131,11 @@ class CardPadPeople(TablePeople):
             return None
         settling = not self.truth.is_void and not claims
         for entry in self._entries(seat, settling=settling):
-            if (entry.kind, entry.place, entry.wager) not in self.entered and not self._is_identified(entry):
+            if (entry.kind, entry.place, entry.wager) not in self.entered and not self._is_released(entry):
                 return entry
         return None
 
-    def _is_identified(self, entry: Entry) -> bool:
+    def _is_released(self, entry: Entry) -> bool:
         """Return whether the shoe released these cards, which then are those that lie there."""
         known = self.casino.controller.table.state.round.hands.get(entry.place)
         if not self.identifies or entry.kind != "hand" or known is None:

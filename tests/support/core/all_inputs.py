@@ -126,7 +126,8 @@ def _devices(floor: IdealTable) -> Iterator[ev.Event]:
         if slot.kind == "shoe":
             yield from (ev.ShoeLoaded(name, cards), ev.StackTaken(name), ev.StackOut(name, floor.edition.hand.cards))
             yield from (ev.CardsDrawn(name, 49), ev.StubOut(name, 4), ev.ShoeFault(name, 3), ev.FaceUpSeen(name))
-            yield ev.ShoeEmpty(name)
+            yield from (ev.ShoeEmpty(name), ev.ShoeIdentifies(name))
+            yield ev.HandReleased(name, next(iter(floor.state.commands), 1), 1, "As Kd 4c")
         if slot.kind == "shaker":
             yield from (ev.DiceOpened(name), ev.DiceRead(name, (2, 3, 5)), ev.NoRollReported(name, "too_few_shakes"))
         if slot.kind == "rng":

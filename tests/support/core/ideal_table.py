@@ -9,6 +9,7 @@ from simulators.casino.dealt_hands import enter_dealt
 from simulators.casino.table_layout import default_choices
 from table_controller.rulebook import GAMES, check_submission
 from table_controller.rulebook import edition as committed
+from table_controller.rulebook.cards import NOTATION
 from table_controller.table import dealing, progressive_bets, shuffling, stub
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
@@ -99,6 +100,7 @@ class IdealTable:
         self.side: dict[str, tuple[int, ...]] = {}  # side wager -> seats that have it
         self.boxes: list[tuple[int, ...]] = []  # boxes of each player who has several
         self.dice: tuple[int, int, int] = (2, 3, 5)
+        self.dealt: dict[int, str] = {}  # the cards that a shoe that identifies them dealt to a place
         self.loads_shuffler = True  # somebody puts waiting decks into the shuffler
         self.override: Callable[[Decision], list[ev.Event] | None] = lambda _: None
         self._queue: deque[ev.Event] = deque()
@@ -146,6 +148,11 @@ class IdealTable:
         """Return the keys of the reasons against a new round with the next deck."""
         deck = self.table.context.next_deck()
         return self.keys("open_bets", deck=deck.name if deck else None)
+
+    def cards_at(self, place: int) -> str:
+        """Return the cards that a shoe dealt to a place: those that a test gave, or others that no other place has."""
+        size = self.edition.hand.cards
+        return self.dealt.get(place, " ".join(NOTATION[place * size : (place + 1) * size]))
 
     # --- playing -----------------------------------------------------------------------------------------------------
 
@@ -345,6 +352,9 @@ class IdealTable:
                 return [ev.StubOut(slot, stub.expected_stub(self.table.context))]
             case "draw":
                 return [ev.NumberDrawn(slot, 4)]
+            case "release_cards":
+                dealt_by = self.round_.dealt_hands[command.number].dealt.dealt_by
+                return [ev.HandReleased(slot, command.id, dealt_by, self.cards_at(command.number))]
             case "lock":
                 seat = int(slot.rpartition(".")[2])
                 return [

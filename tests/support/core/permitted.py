@@ -12,9 +12,9 @@ from table_controller.ledger.meter import Bet
 from table_controller.ledger.money import DOLLAR
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import Command, Prompt, ReturnBegan
+from table_controller.table.decisions import Command, DealtCards, Prompt, ReturnBegan
 from table_controller.table.return_progress import ReturnProgress
-from table_controller.table.state import GATE, RACK, TRAY, Deck, Hold, IssuedCommand, SlotState
+from table_controller.table.state import GATE, RACK, TRAY, Deck, Hold, IssuedCommand, ShoeHand, SlotState
 from table_controller.table.view import ODDS
 from tests.support.core.ideal_table import DEALER, IdealTable
 from tests.support.core.setups import BURNED, HIT, NEW_DEALER, NEW_SHOE, table_at
@@ -182,6 +182,12 @@ GRANTED: Final[dict[str, Callable[[], RequestedAct]]] = {
     "open of two": lambda: RequestedAct(table_at(PAI_GOW, "two", "idle"), "open_bets", deck="blue"),
     "clear_out": lambda: RequestedAct(_named(), "clear_out", SHUFFLER, "red"),
     "light": lambda: RequestedAct(_latched(), "light", "bet_sensor.1", seat=1),
+    "release_cards": lambda: RequestedAct(_dealt_by_shoe(PAI_GOW, "auto", 6), "release_cards", SHOE, seat=6),
+    "release of the dealer": lambda: RequestedAct(
+        _dealt_by_shoe(PAI_GOW, "auto", 0, "playing"), "release_cards", SHOE, seat=0
+    ),
+    "release of three": lambda: RequestedAct(_dealt_by_shoe(OVER, "shoe", 1), "release_cards", SHOE, seat=1),
+    "release of a raise": lambda: RequestedAct(_dealt_by_shoe(WILD, "wild", 6), "release_cards", SHOE, seat=6),
     "unlock": lambda: RequestedAct(table_at(PAI_GOW, "auto", "idle"), "unlock", "bet_sensor.1"),
     "pay": lambda: RequestedAct(table_at(PAI_GOW, "auto", HIT), "pay", seat=1),
     "pay all the same": lambda: RequestedAct(_void_but_settled(table_at(PAI_GOW, "auto", HIT)), "pay", seat=1),
@@ -201,6 +207,32 @@ GRANTED: Final[dict[str, Callable[[], RequestedAct]]] = {
     "open with posted odds": lambda: RequestedAct(_posted(), "open_bets", deck="blue"),
     "open for a submitted rate": lambda: RequestedAct(table_at(WILD, "wild", "idle"), "open_bets", deck="blue"),
 }  # fmt: skip
+
+
+def _dealt_by_shoe(game: str, kind: str, seat: int, phase: str = "settling") -> IdealTable:
+    """A shoe that identifies cards dealt the hand of a place, and it is that hand's turn to be shown."""
+    floor = _ended(table_at(game, kind, phase))
+    floor.state.slots[SHOE].identifies = True
+    round_ = floor.state.round
+    round_.dealt_hands[seat] = ShoeHand(DealtCards(1))
+    round_.shown = round_.second = [seat]
+    if game == WILD:
+        round_.decided[seat] = "raise"
+    return floor
+
+
+def _of_hand(**values: Any) -> Callable[[RequestedAct], None]:
+    """The hand that a shoe dealt is in another state."""
+
+    def tweak(asked: RequestedAct) -> None:
+        for name, value in values.items():
+            setattr(asked.floor.state.round.dealt_hands[asked.seat or 0], name, value)
+
+    return tweak
+
+
+def _unidentified(asked: RequestedAct) -> None:
+    _slot(asked).identifies = False
 
 
 def _posted() -> IdealTable:
@@ -481,6 +513,17 @@ OBJECTIONS: Final[dict[str, Callable[[RequestedAct], None]]] = {
     "stack_not_taken": _round(in_slot=1),
     "wrong_stack": _round(to_deal=[]),
     "deal_not_over": _round(state=mc.DEALING),
+    "not_identifying": _unidentified,
+    "no_dealt_hand": _round(dealt_hands={}),
+    "release_ended": _of_hand(ended=True),
+    "hand_not_in_play": _round(dead=[6, 1]),
+    "hand_surrendered": _round(surrendered=[6]),
+    "hand_incomplete": _round(second=[]),
+    "cards_face_down": _round(state=mc.STUB_CHECK),
+    "not_its_turn": _round(late=[6, 1]),
+    "own_reveal_due": _round(shown=[]),
+    "hand_folded": _round(decided={6: "fold"}),
+    "hand_settled": _round(hands_racked=[6, 1]),
     "not_latched": _unlatched,
     "not_booked": _unbooked,
     "bets_latched": _round(state=mc.BETTING),

@@ -74,11 +74,14 @@ class CardMonitor:
         return rule is not None and rule.option
 
     def _exposed(self, before: SeenRound, event: ev.Event) -> None:
-        """Cards are known only by an entry, after the procedure exposed them."""
+        """Cards are known only by an entry or by an identifying shoe, after the procedure exposed them."""
         known = before.round.hands
         new = [place for place, hand in self.table.round_.hands.items() if known.get(place) != hand]
         compared = isinstance(event, ev.Answer) and new == [0]
-        assert not new or compared or isinstance(event, _ENTRIES), f"{event} made cards known"
+        released = isinstance(event, ev.HandReleased) and not set(new) & set(known)
+        ruled = isinstance(event, ev.Answer) and set(new) <= set(before.round.contested)
+        by_people = compared or ruled or isinstance(event, _ENTRIES)
+        assert not new or by_people or released, f"{event} made cards known"
         for place in new:
             face_up = place == 0 and self.table.edition.hand.dealer_face_up and before.round.state == mc.PLAYING
             assert before.round.state == mc.SETTLING or face_up or before.settles_void, (
