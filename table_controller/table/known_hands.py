@@ -314,4 +314,5 @@ def _is_side_open(c: Context, event: ev.AmountEntered) -> bool:
     """Whether an amount is of an optional wager that is settled after the main wager, and not settled yet."""
     round_ = c.state.round
     stated = event.seat in round_.stated.get(event.wager, ())
-    return event.wager in round_.side_wagers and event.seat not in round_.side_settled and not stated
+    side = event.wager in round_.side_wagers or event.wager in settling.after_progressive(c)
+    return side and event.seat not in round_.side_settled and not stated

@@ -197,7 +197,9 @@ def test_trips_are_settled_after_the_main_wagers_and_the_progressive_bet_of_the_
     assert not table.prompts("settled"), "one player at a time"
     assert [(each.wager, each.outcome) for each in side.proposals] == [("trips", "loses")]
     assert "687a.11(f)" in side.clauses
-    table.step(ev.Answer(side.id, "confirmed", DEALER))
+    assert place(table, "trips", 6) == "", "its amount counts until it is settled"
+    table.step(ev.Answer(table.prompt("side_settled").id, "confirmed", DEALER))
+    assert "seat 6 is settled" in place(table, "trips", 6)
     assert table.prompt("settled").seat == 3
     again = refusal_text(table.step(ev.SeatsSettled(DEALER, loses=(6,), wager="trips")))
     assert again.startswith("seat 6 has no Trips Bonus Wager to settle")
