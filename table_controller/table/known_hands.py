@@ -244,14 +244,50 @@ def on_replacement_entered(c: Context, event: ev.ReplacementEntered) -> None:
     with_joker = [place for place, hand in c.state.round.hands.items() if place and notation.JOKER in hand.cards]
 
     def enter() -> None:
-        deck = c.edition.cards
         _check_not_claimed(c, with_joker[0])
-        (c.state.round.replacement_card,) = notation.parse_hand(event.card, 1, jokers=deck.jokers, copies=deck.decks)
+        c.state.round.replacement_card = _single_card(c, event.card)
 
     if not with_joker:
         c.refuse("no player's known hand has the joker; enter that hand first")
+    elif event.who.role == "floorperson":
+        _correct_replacement(c, event, with_joker[0])
+    else:
+        _try_entry(c, with_joker[0], enter, replacement_objection)
+
+
+def _claim_by_cards(c: Context, place: int) -> str | None:
+    known = settling.claimed_hand(c, place)
+    return None if known is None else known[0]
+
+
+def _single_card(c: Context, card: str) -> int:
+    deck = c.edition.cards
+    return notation.parse_hand(card, 1, jokers=deck.jokers, copies=deck.decks)[0]
+
+
+def _correct_replacement(c: Context, event: ev.ReplacementEntered, place: int) -> None:
+    """A floorperson corrects the replacement card of a settled bet; it may be in the way of another hand's cards.
+
+    What is settled stays; a finding has both cards, and whether the bet would be settled otherwise.
+    """
+    round_ = c.state.round
+    before, claimed = round_.replacement_card, _claim_by_cards(c, place)
+    if before is None or replacement_objection(c, place) is None:
+        c.refuse("only the dealer enters this; a floorperson corrects a card by which a seat is settled")
         return
-    _try_entry(c, with_joker[0], enter, replacement_objection)
+    try:
+        round_.replacement_card = _single_card(c, event.card)
+        settling.check_known(c, settling.dealt_round(c))
+        same = _claim_by_cards(c, place) == claimed
+        if not same:
+            _check_not_claimed(c, place)
+    except BadHand as error:
+        round_.replacement_card = before
+        c.refuse(str(error))
+        return
+    was, is_ = notation.format_cards((before,)), notation.format_cards((round_.replacement_card,))
+    text = f"round {round_.number}, replacement card of seat {place}: {was} is now {is_} by {event.who.credential}"
+    c.record_finding("settled_cards_corrected", f"{text}{'' if same else '; check what was settled by it'}")
 
 
 def on_amount_entered(c: Context, event: ev.AmountEntered) -> None:

@@ -28,7 +28,7 @@ SIGNERS: Final[dict[type[ev.Event], Roles]] = {
     ev.HandEntered: DEALER_OR_FLOOR,  # a floorperson corrects the cards of a settled seat
     ev.SettingEntered: DEALER,
     ev.HouseWayAsked: DEALER,
-    ev.ReplacementEntered: DEALER,
+    ev.ReplacementEntered: DEALER_OR_FLOOR,  # a floorperson corrects the card of a settled bet
     ev.AmountEntered: DEALER,
     ev.OptionalWagerEntered: DEALER,
     ev.SeatsSettled: DEALER,

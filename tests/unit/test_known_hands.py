@@ -770,6 +770,29 @@ def test_a_floorperson_corrects_the_cards_of_a_settled_seat_that_are_in_the_way_
     assert findings(otherwise, "settled_cards_corrected")[0].text.endswith("; check what was settled by them")
 
 
+def test_a_floorperson_corrects_the_replacement_card_of_a_settled_bet_that_is_in_the_way_of_another_hand() -> None:
+    """The ten of clubs was entered for that of diamonds: seat 6 lost with either, and seat 3 has the real one."""
+    table = IdealTable(WILD, **WILD_PROGRESSIVE).start("blue", "red")
+    table.seats, table.bets = (3, 6), {3, 6}
+    table.play_to(mc.SETTLING)
+    enter(table, 0, DEALERS[WILD])
+    enter(table, 6, "9s Jk 7d 5s 4s")
+    early = table.step(ev.ReplacementEntered("Tc", FLOOR))
+    assert refusal_text(early).startswith("only the dealer enters this")
+    table.step(ev.ReplacementEntered("Tc", DEALER))
+    table.answer_prompt("settled", "confirmed")
+    table.answer_prompt("progressive", "no_win")
+    assert "Tc appears 2 times" in refusal_text(enter(table, 3, "Ah Tc 8c 6d 4d"))
+    assert refusal_text(table.step(ev.ReplacementEntered("Td", DEALER))).startswith("seat 6 is settled")
+    assert "appears 2 times" in refusal_text(table.step(ev.ReplacementEntered("7d", FLOOR)))
+    corrected = table.step(ev.ReplacementEntered("Td", FLOOR))
+    (finding,) = findings(corrected, "settled_cards_corrected")
+    assert finding.text.endswith("replacement card of seat 6: Tc is now Td by F1")
+    assert not decisions_of(WagerSettled, corrected), "what is settled stays"
+    enter(table, 3, "Ah Tc 8c 6d 4d")
+    assert {"ante", "blind", "raise"} == set(proposals(table))
+
+
 def test_the_amount_of_an_optional_wager_is_entered_until_that_wager_is_settled() -> None:
     """575.11(h): the main wager is settled before the Bonus Wager, whose amount may still be unknown then, or wrong."""
     table = IdealTable(ASIA, **BONUS).start("blue", "red")

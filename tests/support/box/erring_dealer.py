@@ -138,10 +138,19 @@ class ErringDealer(CardPadPeople):
                         self.alone |= {entry.place} if again.refused else set()
         if self.casino.controller.table.state.round.replacement_card not in (None, self.truth.replacement):
             is_wrong = True
-            self.entered.discard(("replacement", 0, ""))
+            await self._correct_replacement(entry.place)
         assert is_wrong or self._open(), (reply.refused, entry, self.truth)
         for slip in self._open("hand", "setting", "replacement"):
             slip.end = CONTRADICTED
+
+    async def _correct_replacement(self, place: int) -> None:
+        """Enter the replacement card rightly; a floorperson corrects that of a settled bet."""
+        assert self.truth.replacement is not None
+        right = ev.ReplacementEntered(format_cards([self.truth.replacement]), DEALER)
+        if (await self.send(right)).refused:
+            again = await self.send(replace(right, who=FLOOR))
+            self.seen["corrected by a floorperson"] += not again.refused
+            self.alone |= {place} if again.refused else set()
 
     def _is_fixed(self, place: int) -> bool:
         """Return whether the cards of a place cannot be corrected any more: a seat is settled by them."""
