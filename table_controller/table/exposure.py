@@ -35,6 +35,11 @@ def obstacle(v: TableView, place: int) -> Obstacle | None:
     return None if _is_exposed(v, place) else "face_down"
 
 
+def is_surrendered(v: TableView, place: int) -> bool:
+    """Whether the hand of a place was surrendered. A shoe never releases it, also where it lies face up (686a.7(g))."""
+    return place in v.state.round.surrendered or v.state.round.decided.get(place) == "surrender"
+
+
 def _is_exposed(v: TableView, place: int) -> bool:
     """Whether the procedure exposed the cards of a place: a dealer's hand that is dealt face up, or the reveal."""
     state = v.state.round.state

@@ -186,6 +186,26 @@ def test_a_dealers_hand_that_is_dealt_face_up_is_ordered_at_once() -> None:
 # --- what is never ordered --------------------------------------------------------------------------------------------
 
 
+def test_a_shoe_never_releases_a_surrendered_hand_that_lies_face_up_and_the_dealer_enters_it() -> None:
+    """686a.7(g)(3), (h): it gets two more cards face up, for its Bonus Wager; only the dealer makes them known."""
+    table = table_of(UNDER, seats=(3, 6))
+    table.override = silent
+    table.play_to(mc.PLAYING)
+    table.answer_prompt("decide", "surrender")  # seat 3
+    table.answer_prompt("surrender_collected")
+    table.answer_prompt("decide", "over_23")
+    for event in table.answer(table.prompt("additional_cards")):
+        assert not releases(table.step(event))
+    assert table.prompt("settled").seat == 3
+    assert table.keys("release_cards", SHOE, seat=3) == {"hand_surrendered"}
+    table.step(ev.HandEntered(3, "2c 3c 4h", DEALER))
+    assert same(known(table, 3), "2c 3c 4h")
+    table.answer_prompt("settled")
+    for event in table.answer(table.prompt("additional_cards")):
+        table.step(event)
+    assert open_release(table)[1] == 6, "the hand of a player who plays on is released"
+
+
 @pytest.mark.parametrize("game", [ASIA, PAI_GOW])
 def test_a_player_who_may_surrender_is_waited_for_and_a_surrendered_hand_stays_face_down(game: str) -> None:
     table = to_settling(game)

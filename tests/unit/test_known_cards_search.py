@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import random
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 from table_controller.rulebook import TRIGGERS
 from table_controller.table import events as ev
-from table_controller.table import known_hands, settling
+from table_controller.table import exposure, known_hands, settling
 from table_controller.table import state_machines as mc
+from table_controller.table.decisions import Finding
+from table_controller.table.state import Hand
 from tests.support.core.card_entries import CardEntries, draw_answer
 from tests.support.core.ideal_table import DEALER, FLOOR, WILD_PROGRESSIVE
 from tests.support.core.two_games import ALL_WAGERS, BONUS
 from tests.support.oracles.judged_table import JudgedTable
 from tests.support.suite.case_counts import draw_seeds
+
+if TYPE_CHECKING:
+    from table_controller.table.context import Context
 
 _WILD: Final[dict[str, Any]] = {
     **WILD_PROGRESSIVE,
@@ -129,10 +134,29 @@ def _nobody_notes_it(*_: object) -> None:
     """Leave a result unnoted."""
 
 
+def _correct_silently(c: Context, event: ev.HandEntered) -> None:
+    """Correct the cards of a settled seat without a finding."""
+    hand = c.state.round.hands.get(event.place)
+    if hand is not None and event.place in c.state.round.settled:
+        changed = (*hand.cards[1:], next(card for card in range(52) if card not in hand.cards))
+        c.state.round.hands[event.place] = Hand(changed, event.who.credential)
+
+
+def _correct_and_settle_again(c: Context, event: ev.HandEntered) -> None:
+    """Correct cards as it is right, and forget that the seat is settled."""
+    _CORRECT(c, event)
+    round_ = c.state.round
+    if any(isinstance(each, Finding) and each.kind == "settled_cards_corrected" for each in c.out):
+        round_.settled = [seat for seat in round_.settled if seat != event.place]
+
+
+_CORRECT: Final = known_hands._correct
 MISTAKES: Final[dict[str, tuple[object, str, object, str]]] = {
     "a result is not noted": (settling, "_note_settled", _nobody_notes_it, "is settled twice"),
-    "cards are known at once": (known_hands, "_is_exposed", lambda *_: True, "are known in"),
+    "cards are known at once": (exposure, "_is_exposed", lambda *_: True, "are known in"),
     "a settled seat is entered again": (known_hands, "_may_enter_late", lambda *_: True, "after it was settled"),
+    "a correction leaves no trace": (known_hands, "_correct", _correct_silently, "after it was settled"),
+    "a correction settles again": (known_hands, "_correct", _correct_and_settle_again, "not settled any more"),
 }
 
 

@@ -179,7 +179,7 @@ not_identifying | 688a.11(e) | dealer | enter the cards
 no_dealt_hand | 688a.10(c) | dealer | enter the cards once they are exposed
 release_ended | 688a.11(e) | dealer | enter the cards, if they are not known
 hand_not_in_play | 688a.7(d) | dealer | leave its cards face down
-hand_surrendered | 688a.11(d)/1 | dealer | leave its cards face down
+hand_surrendered | 688a.11(d)/1 | dealer | leave its cards as they lie
 hand_incomplete | 686a.7(h) | dealer | deal the additional cards
 cards_face_down | 688a.11(c) | dealer | reveal the dealer's hand
 not_its_turn | 688a.11(e) | dealer | settle the seats in their order

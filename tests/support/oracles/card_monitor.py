@@ -1,8 +1,9 @@
 """Watches known cards from outside: when they may be known, and what is settled by them.
 
 Each wager of a seat is settled once in a round, unless the dealer's hand was set wrong and its main wager is settled
-again. Results agree with the settlement that is written from the text alone (`settled_by_text`), and nothing is known
-of a hand before the procedure exposed it.
+again. Only a floorperson corrects cards that settled something, on record: what is settled stays, and what is settled
+later follows the cards as corrected. Results agree with the settlement that is written from the text alone
+(`settled_by_text`), and nothing is known of a hand before the procedure exposed it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import msgspec
 from table_controller.rulebook.cards import JOKER, NOTATION
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
-from table_controller.table.decisions import Proposal, RequestRefused, WagerSettled
+from table_controller.table.decisions import Finding, Proposal, RequestRefused, WagerSettled
 from table_controller.table.state import Hand, Round
 from tests.support.oracles.settled_by_text import Played, PlayedBox, settle_by_text
 
@@ -53,7 +54,9 @@ class CardMonitor:
         if round_.number != self.number:
             self.number, self.settled = round_.number, {}
             assert not round_.hands or round_.number == before.round.number, "cards of an earlier round are known"
-        self._exposed(before, event)
+        corrected = self._corrected(before, event, decisions)
+        self._exposed(before, event, corrected)
+        self._replaced(before, event, corrected)
         for seat in set(before.round.settled) - set(round_.settled):  # to be settled again
             self.settled = {
                 key: each for key, each in self.settled.items() if key[0] != seat or self._is_optional(key[1])
@@ -73,7 +76,35 @@ class CardMonitor:
         rule = self.table.edition.wager(wager)
         return rule is not None and rule.option
 
-    def _exposed(self, before: SeenRound, event: ev.Event) -> None:
+    def _corrected(self, before: SeenRound, event: ev.Event, decisions: list[Decision]) -> bool:
+        """Whether known cards were corrected that settled something: by a floorperson, and that stays settled."""
+        kinds = [each.kind for each in decisions if isinstance(each, Finding)]
+        if "settled_cards_corrected" not in kinds:
+            return False
+        known, round_ = before.round, self.table.round_
+        assert isinstance(event, (ev.HandEntered, ev.ReplacementEntered)), f"{event} corrected settled cards"
+        assert event.who.role == "floorperson", f"{event.who} corrected settled cards"
+        assert not any(isinstance(each, WagerSettled) for each in decisions), "corrected, and settled again"
+        assert round_.settled == known.settled, "corrected, and not settled any more"
+        assert round_.side_settled == known.side_settled, "corrected, and not settled any more"
+        if isinstance(event, ev.HandEntered):
+            assert event.place in known.hands, f"the cards of place {event.place} were not known"
+            assert known.hands[event.place].by not in self.table.state.slots, "a shoe's cards were corrected"
+            assert known.settled if event.place == 0 else event.place in known.settled, "nothing was settled by them"
+        return True
+
+    def _replaced(self, before: SeenRound, event: ev.Event, corrected: bool) -> None:
+        """The card that replaces a joker is changed only by an entry; for a settled bet, as a correction."""
+        was, round_ = before.round.replacement_card, self.table.round_
+        over = round_.number != before.round.number or (round_.replacement_card is None and not round_.hands)
+        if was is None or over or round_.replacement_card == was:
+            return
+        assert isinstance(event, ev.ReplacementEntered), f"{event} changed the replacement card"
+        settled = {place for place, hand in round_.hands.items() if JOKER in hand.cards and place in round_.settled}
+        late = corrected or settled <= set(before.round.claims_fell)
+        assert late, f"the replacement card of seats {settled} changed after it was settled"
+
+    def _exposed(self, before: SeenRound, event: ev.Event, corrected: bool) -> None:
         """Cards are known only by an entry or by an identifying shoe, after the procedure exposed them."""
         known = before.round.hands
         new = [place for place, hand in self.table.round_.hands.items() if known.get(place) != hand]
@@ -82,6 +113,9 @@ class CardMonitor:
         ruled = isinstance(event, ev.Answer) and set(new) <= set(before.round.contested)
         by_people = compared or ruled or isinstance(event, _ENTRIES)
         assert not new or by_people or released, f"{event} made cards known"
+        if corrected:
+            assert new == ([event.place] if isinstance(event, ev.HandEntered) else []), f"{event} changed {new}"
+            return
         for place in new:
             face_up = place == 0 and self.table.edition.hand.dealer_face_up and before.round.state == mc.PLAYING
             assert before.round.state == mc.SETTLING or face_up or before.settles_void, (

@@ -256,8 +256,9 @@ class TableMonitor(msgspec.Struct):
             round_, place = state.round, command.number
             shown = round_.state == "settling" or (round_.state == "playing" and not place)
             assert shown, f"the cards of place {place} are ordered while the round is {round_.state}"
-            hidden = {*self.returned, *round_.surrendered, *(() if not place else set(range(1, 7)) - set(round_.seats))}
-            assert place not in hidden, f"the cards of seat {place} are ordered, whose hand stays face down"
+            gave_up = {*round_.surrendered, *(seat for seat, way in round_.decided.items() if way == "surrender")}
+            hidden = {*self.returned, *gave_up, *(() if not place else set(range(1, 7)) - set(round_.seats))}
+            assert place not in hidden, f"the cards of seat {place} are ordered, whose hand no shoe releases"
         if command.act == "arm_dice":
             assert not self.old_dice, "old dice are armed"
         if command.act in _BARRED_WHILE_UNSIGNED:
