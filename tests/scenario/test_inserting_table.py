@@ -15,6 +15,7 @@ from simulators.casino.table import CasinoTable
 from simulators.casino.table_layout import choices_of_models, inserting_models
 from table_controller.rulebook import GAMES
 from table_controller.table.decisions import Command, HoldOpened, Prompt
+from tests.support.core.setups import INSERTION_CLAUSES
 from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
@@ -24,13 +25,6 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
 
 PAI_GOW: Final = "face_up_pai_gow"
-CLAUSE: Final = {
-    "asia_poker": "575.5(a)/2",
-    "saigon_5_card": "680a.5(a)/2",
-    "over_under": "686a.5(a)/2",
-    "dj_wild": "687a.5(a)/2",
-    PAI_GOW: "688a.5(a)/2",
-}
 
 
 class Watched:
@@ -60,7 +54,7 @@ class Watched:
                 self.verified.append(deck is not None and deck.verified)
 
 
-@pytest.mark.parametrize("game", [pytest.param(game, marks=clauses(CLAUSE[game])) for game in GAMES])
+@pytest.mark.parametrize("game", [pytest.param(game, marks=clauses(*INSERTION_CLAUSES[game])) for game in GAMES])
 async def test_rounds_are_dealt_from_stacks_that_nobody_touched(seed: int, game: str) -> None:
     table = Watched(game, seed)
     await table.casino.open("blue", "red")

@@ -18,7 +18,7 @@ from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.decisions import Command, Finding, HoldOpened, Prompt
 from tests.support.core.ideal_table import CHOICES, DEALER, FLOOR, IdealTable, decisions_of
-from tests.support.core.setups import table_at
+from tests.support.core.setups import INSERTION_CLAUSES, table_at
 from tests.support.suite.clauses import clauses
 
 if TYPE_CHECKING:
@@ -30,14 +30,7 @@ SHUFFLER: Final = "shuffler.1"
 SHOE: Final = "shoe.1"
 PAI_GOW: Final = "face_up_pai_gow"
 UNDER: Final = "over_under"
-CLAUSE: Final = {
-    "asia_poker": "575.5(a)/2",
-    "saigon_5_card": "680a.5(a)/2",
-    UNDER: "686a.5(a)/2",
-    "dj_wild": "687a.5(a)/2",
-    PAI_GOW: "688a.5(a)/2",
-}
-EVERY_GAME: Final = [pytest.param(game, marks=clauses(CLAUSE[game])) for game in GAMES]
+EVERY_GAME: Final = [pytest.param(game, marks=clauses(*INSERTION_CLAUSES[game])) for game in GAMES]
 
 
 def acts(decisions: list[Decision]) -> list[str]:
@@ -337,7 +330,7 @@ def test_a_shoe_and_a_shuffler_with_a_stack_are_needed(game: str) -> None:
     batch = game == UNDER
     lawful = BATCH if batch else {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True}
     assert objections(game, **lawful) == ()
-    clause = CLAUSE[game]
+    clause = ", ".join(INSERTION_CLAUSES[game])
     none = objections(game, dealing=lawful["dealing"])
     assert any("needs an automated shuffler" in each and clause in each for each in none)
     barred = (

@@ -12,6 +12,7 @@ import msgspec
 
 from table_controller.rulebook import GAMES
 from table_controller.rulebook import edition as committed
+from table_controller.rulebook.duties import duty_clauses
 from table_controller.table import events as ev
 from table_controller.table import state_machines as mc
 from table_controller.table.core import Table
@@ -40,6 +41,13 @@ _CONTINUOUS: Final[dict[str, Any]] = {
 _BATCH: Final[dict[str, Any]] = {"dealing": "dealing_shoe", "shuffler": "batch", "shuffler_counts": True}
 # The shuffler inserts its stack into the shoe.
 INSERTING: Final = {"inserts_into_shoe": True}
+# The clause that permits such a shuffler. It stands here for the games that the product ships; a game that is added
+# later states it in its own `duties.toml`.
+_PRINTED_INSERTION: Final = {
+    "asia_poker": ("575.5(a)/2",), "saigon_5_card": ("680a.5(a)/2",), "over_under": ("686a.5(a)/2",),
+    "dj_wild": ("687a.5(a)/2",), "face_up_pai_gow": ("688a.5(a)/2",),
+}  # fmt: skip
+INSERTION_CLAUSES: Final = {game: duty_clauses(game, "single_stack") for game in GAMES} | _PRINTED_INSERTION
 # The stub check of a fifth round, where the stub of every fifth is counted.
 FIFTH: Final = "fifth"
 # The first card of a new shoe is to be burned, before the round or in its deal; or one for a new dealer, in the deal.
