@@ -145,8 +145,10 @@ def test_making_the_documents_changes_the_pages_that_the_guide_names_and_no_othe
 
 @pytest.mark.realtime
 @pytest.mark.timeout(400)
-def test_the_tests_of_every_game_pass_for_the_new_one(copy: Path) -> None:
-    printed = _run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS, "-k", CHOSEN)
+@pytest.mark.parametrize("marks", ["not proof", pytest.param("proof", marks=pytest.mark.proof)])
+def test_the_tests_of_every_game_pass_for_the_new_one(copy: Path, marks: str) -> None:
+    """The long proofs among them, such as the study of all paybacks, are run by `make proof`."""
+    printed = _run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS, "-k", CHOSEN, "-m", marks)
     assert "passed" in printed
     assert "skipped" not in printed
 
