@@ -256,7 +256,7 @@ class TableMonitor(msgspec.Struct):
             round_, place = state.round, command.number
             shown = round_.state == "settling" or (round_.state == "playing" and not place)
             assert shown, f"the cards of place {place} are ordered while the round is {round_.state}"
-            gave_up = {*round_.surrendered, *(seat for seat, way in round_.decided.items() if way == "surrender")}
+            gave_up = {*round_.surrendered, *(seat for seat, choice in round_.decided.items() if choice == "surrender")}
             hidden = {*self.returned, *gave_up, *(() if not place else set(range(1, 7)) - set(round_.seats))}
             assert place not in hidden, f"the cards of seat {place} are ordered, whose hand no shoe releases"
         if command.act == "arm_dice":
