@@ -64,7 +64,7 @@ def canonical_state(table: Table, monitor: TableMonitor) -> bytes:
     if not table.context.submission.mid_shoe_entry_ban:
         del kept["regulars"]
     round_ = kept["round"]
-    round_["number"] = 0
+    round_["number"] = round_["counted_by"] = 0  # no shoe of a search identifies cards
     round_["face_up"] = min(round_["face_up"], 2)
     # Only an unknown difference between counted and dealt cards of a manual shoe matters.
     missed = round_["dealt"] + round_["discarded"] + round_["burned"] - round_["drawn"] - round_["slip"]
