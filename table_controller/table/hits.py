@@ -227,7 +227,8 @@ def _refused(c: Context, hit: Hit, prompt: Prompt, answer: ev.Answer) -> None:
     progressive_bets.withdraw_hit(c, hit, prompt.clauses)
     c.state.money.bets[hit.seat].state = "open"
     c.state.round.claims_stand = [seat for seat in c.state.round.claims_stand if seat != hit.seat]
-    c.state.round.claims_fell.append(hit.seat)
+    if hit.seat not in c.state.round.claims_fell:
+        c.state.round.claims_fell.append(hit.seat)
     c.record_finding(
         "claim_withdrawn", f"seat {hit.seat}: {hit.hand} was claimed; {answer.who.credential} answered {answer.choice}"
     )

@@ -30,6 +30,11 @@ BOUNDED: Final[dict[str, str]] = {
         for kind in trouble_kinds("over/under, two batches")
         if kind != "calm"
     },
+    **{
+        f"{table}, automated shoe, bets: hits": "hands of two seats are entered, disputed, ruled on and entered again: "
+        "more than 60,000 states"
+        for table in ("pai gow", "dj wild")
+    },
     "over/under, continuous: dies shuffler.1": "by another shoe and by hand as well: more than 25,000 states",
     "saigon, automated shoe, two decks: links shuffler.1": "exhausted where the decks are dealt by hand",
 }

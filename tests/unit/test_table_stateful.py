@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -13,7 +12,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from table_controller.rulebook import TRIGGERS
 from table_controller.table import events as ev
 from table_controller.table.decisions import Command
-from tests.support.core.card_entries import CardEntries
 from tests.support.core.ideal_table import (
     AUDITOR,
     DEALER,
@@ -49,8 +47,6 @@ TABLES: Final[dict[str, tuple[str, dict[str, DeviceFact] | None, dict[str, Any]]
     "saigon_5_card": ("saigon_5_card", None, {}),
     "saigon_5_card by hand": ("saigon_5_card", _SHUFFLER, {"dealing": "hand", "shuffler_counts": False}),
     "saigon_5_card, plain": ("saigon_5_card", {}, {**NO_MACHINES, "dealing": "manual_shoe"}),
-    "saigon_5_card, inserting": ("saigon_5_card", None, {"inserts_into_shoe": True, "two_decks": False}),
-    "face_up_pai_gow, inserting": ("face_up_pai_gow", None, {"inserts_into_shoe": True}),
     "over_under": ("over_under", None, {}),
     "over_under, continuous": (
         "over_under",
@@ -98,14 +94,12 @@ def _device_events(kind: str, slot: str, number: int, more: int) -> list[ev.Even
                 ev.CardsInserted(slot), ev.IntakeEmptied(slot), ev.DeckGivenOut(slot), ev.DiscardsTakenIn(slot, number),
                 ev.ShuffleEnded(slot, whole, shuffled=more != 1, rejected=more == 2),
                 ev.ShuffleFailed(slot, 430, whole), ev.StackOut(slot, number), ev.CardsBehindGate(slot),
-                ev.StackInserted(slot, whole),
             ]  # fmt: skip
         case "shoe":
             return [
                 ev.ShoeLoaded(slot, whole), ev.StackOut(slot, number), ev.StackTaken(slot), ev.CardsDrawn(slot, number),
                 ev.StubOut(slot, number), ev.ShoeFault(slot, 430), ev.FaceUpSeen(slot), ev.ShoeEmpty(slot),
-                ev.CoverCardOut(slot, more if 1 <= more <= 6 else None), ev.ShoeIdentifies(slot),
-                ev.HandReleased(slot, number, more, "As Kd 9c 4h 4s", more), ev.HandReleased(slot, number, more, "Xx"),
+                ev.CoverCardOut(slot, more if 1 <= more <= 6 else None),
             ]  # fmt: skip
         case "shaker":
             dice = (1 + more % 6, 1 + number % 6, 1 + (more + number) % 6)
@@ -136,8 +130,6 @@ class AnyDay(RuleBasedStateMachine):
         for slot in self.t.slots:
             self.t.step(ev.SlotChanged(slot, "appear"))
             self.t.step(ev.SlotChanged(slot, "verify"))
-            if on % 2 and slot == "shoe.1":
-                self.t.step(ev.ShoeIdentifies(slot))
         for event in signs_report(self.t.table):
             self.t.step(event)
         for name in _DECKS[:decks]:
@@ -215,12 +207,6 @@ class AnyDay(RuleBasedStateMachine):
                 ev.DeckReceived(deck, who, preshuffled=preshuffled, two_jokers=what % 2 == 1),
             )[what]
         )  # fmt: skip
-
-    @rule(seed=st.integers(0, 10_000), times=st.integers(1, 6))
-    def somebody_enters_cards_amounts_or_results(self, seed: int, times: int) -> None:
-        entries = CardEntries(random.Random(seed), self.t.edition, lambda: self.t.state)
-        for _ in range(times):
-            self.t.step(entries.draw())
 
     # --- devices, commands, time --------------------------------------------------------------------------------------
 

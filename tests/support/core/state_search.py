@@ -65,6 +65,8 @@ def canonical_state(table: Table, monitor: TableMonitor) -> bytes:
         del kept["regulars"]
     round_ = kept["round"]
     round_["number"] = round_["counted_by"] = 0  # no shoe of a search identifies cards
+    for seats in ("claims_fell", "claims_stand"):  # sets, in the order of events
+        round_[seats] = sorted(round_[seats])
     round_["face_up"] = min(round_["face_up"], 2)
     # Only an unknown difference between counted and dealt cards of a manual shoe matters.
     missed = round_["dealt"] + round_["discarded"] + round_["burned"] - round_["drawn"] - round_["slip"]

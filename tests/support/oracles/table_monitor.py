@@ -57,6 +57,7 @@ class TableMonitor(msgspec.Struct):
     in_shuffler: str | None = None
     loading: str | None = None
     load: int = 0  # the open command to load, if there is one
+    inserting: int = 0  # the command by which the stack is inserted into the shoe
     shoe: str | None = None  # the deck that a shoe was loaded with
     closed: bool = False  # no more bets was called in this round
     position: bool = False  # the starting position of this round was found
@@ -129,9 +130,10 @@ class TableMonitor(msgspec.Struct):
             case ev.DeckGivenOut():
                 self.in_shuffler = None
             case ev.StackInserted() if self.in_shuffler is not None:
-                self.loading, self.in_shuffler = self.in_shuffler, None
                 if event.count not in (None, self.whole):
-                    self.decks[self.loading].wrong = True
+                    self.decks[self.in_shuffler].wrong = True
+                if self.inserting:  # without an order, people find the deck where it was
+                    self.loading, self.in_shuffler, self.inserting = self.in_shuffler, None, 0
             case ev.CommandEnded() if event.command == self.load and event.outcome != "unknown":
                 self.load = 0
             case ev.ShoeLoaded() if self.loading is not None and self.load:
@@ -247,6 +249,7 @@ class TableMonitor(msgspec.Struct):
         if command.act == "load":
             self.load = command.id
         if command.act == "insert":
+            self.inserting = command.id
             self._insert(state)
         if command.act in _DEALS:
             self._deal(state)
